@@ -35,6 +35,8 @@ struct rti_account_shared shared;
 #include "account_limbo.h"
 
 #define CPUS_MAX 8192 /* NR_CPUS of x86-64 */
+#define LOCK_TRIES 64
+#define SIGNAL_GROUP_EXIT 4u /* include/linux/sched/signal.h */
 
 /* A lane for each CPU, so that no two of them write to one. */
 struct lane {
@@ -157,9 +159,24 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
+/* As kernel/exit.c, wait_task_zombie(). No thread is left that could end the process otherwise: its
+ * status is final. So is the name of its thread group leader, which no process has waited for. Of
+ * the last two threads, the second one to come here has set what the leader leaves. */
+static __always_inline void note_status(struct rti_account_row *row, const struct task_struct *task)
+{
+	const struct signal_struct *signal = task->signal;
+	const struct task_struct *leader = task->group_leader;
+
+	row->status = (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+	                                                        : leader->exit_code);
+	bpf_probe_read_kernel(row->comm, sizeof(row->comm), leader->comm);
+}
+
 /* All threads of a process have begun to exit. The last two may both get here. */
 static void end_process(struct rti_account_row *row, struct task_struct *task)
 {
+	if (row)
+		note_status(row, task);
 	if (row && __sync_fetch_and_or(&row->flags, RTI_ROW_ENDED) & RTI_ROW_ENDED)
 		return;
 	__sync_fetch_and_add(&shared.alive, -1);
@@ -243,11 +260,10 @@ int adopt_all(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-static void send_record(const struct rti_account_row *row, const struct limbo *limbo,
+static void send_record(const struct rti_account_row *row, const struct rti_account_sums *use,
                         const struct rti_account_part *part)
 {
 	struct rti_account_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
-	const struct rti_account_use *use = &limbo->of_process;
 
 	if (!record) {
 		__sync_fetch_and_add(&shared.lost, 1);
@@ -281,13 +297,12 @@ static void send_record(const struct rti_account_row *row, const struct limbo *l
 
 /* The last switch of a thread comes after signal_struct has got its account, or before if a slow
  * parent waits for it. signal_struct is what wait4(2) and getrusage(2) show, so it decides. */
-static void correct_switches(struct rti_account_use *use, const struct limbo *limbo,
-                             const struct rti_account_part *part)
+static __always_inline void correct_switches(struct rti_account_use *use,
+                                             const struct rti_account_sums *sums,
+                                             const struct rti_account_part *part)
 {
-	const struct rti_account_use *of_process = &limbo->of_process;
-
-	use->voluntary_switches += of_process->voluntary_switches - part->voluntary_switches;
-	use->involuntary_switches += of_process->involuntary_switches - part->involuntary_switches;
+	use->voluntary_switches += sums->voluntary_switches - part->voluntary_switches;
+	use->involuntary_switches += sums->involuntary_switches - part->involuntary_switches;
 }
 
 /* Of a process that has ended. */
@@ -300,25 +315,98 @@ static void note_peak(const struct rti_account_row *row)
 	raise_to(&shared.hidden_pages, row->foreign_pages);
 }
 
-/* The last thread of a process is freed, or found by a search. */
-static void finish_process(struct rti_account_row *row, const struct limbo *limbo,
-                           const struct rti_account_part *part)
+/* Threads are freed on several CPUs at once. Returns false if another one holds it for long. */
+static __always_inline bool take_lock(__u32 *lock)
 {
+	for (int i = 0; i < LOCK_TRIES; i++)
+		if (__sync_val_compare_and_swap(lock, 0, 1) == 0)
+			return true;
+	return false;
+}
+
+static __always_inline void give_lock(__u32 *lock)
+{
+	__sync_fetch_and_add(lock, -1);
+}
+
+/* Set the sums of a process that has ended. Returns whether they are final. */
+static __always_inline bool end_sums(const struct rti_account_row *row,
+                                     struct rti_account_sums *sums)
+{
+	const struct rti_account_sums *leader = &row->of_leader;
+
+	if (!row->has_sums)
+		return false;
+	*sums = row->sums;
+	if (row->sums_lack != 1 || !row->has_leader)
+		return row->sums_lack == 0;
+	sums->user_part_ns += leader->user_part_ns;
+	sums->system_part_ns += leader->system_part_ns;
+	sums->minflt += leader->minflt;
+	sums->majflt += leader->majflt;
+	sums->voluntary_switches += leader->voluntary_switches;
+	sums->involuntary_switches += leader->involuntary_switches;
+	sums->read_bytes += leader->read_bytes;
+	sums->write_bytes += leader->write_bytes;
+	return true;
+}
+
+/* The last thread of a process is freed, or found by a search. use: the sum of its threads. */
+static void finish_process(struct rti_account_row *row, const struct rti_account_part *part,
+                           struct rti_account_use *use)
+{
+	struct rti_account_sums sums = { 0 };
+	bool is_locked = take_lock(&row->is_noting);
+	bool is_final = is_locked && end_sums(row, &sums);
+
+	if (is_locked)
+		give_lock(&row->is_noting);
+	if (is_final)
+		correct_switches(use, &sums, part);
+	else
+		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_SUMS);
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
 	note_peak(row);
 	if (settings.wants_records)
-		send_record(row, limbo, part);
+		send_record(row, &sums, part);
 }
 
-/* The name of a process is that of its thread group leader. execve(2) makes one of the thread that
- * calls it. */
-static void note_leader(struct rti_account_row *row, const struct limbo *limbo)
+static __always_inline bool is_later(__u32 sequence, __u32 than)
 {
-	if (!limbo->is_leader)
+	return (__s32)(sequence - than) > 0;
+}
+
+/* What a thread group leader was secured with while other threads ran lacks these, and is no end.
+ * The last one of them has the end, without the leader. */
+static __always_inline void note_latest(struct rti_account_row *row, const struct limbo *limbo)
+{
+	if (limbo->is_leader &&
+	    (!row->has_leader || is_later(limbo->sequence, row->leader_sequence))) {
+		row->of_leader = (struct rti_account_sums){ 0 };
+		add_to_sums(&row->of_leader, &limbo->use);
+		row->leader_sequence = limbo->sequence;
+		row->has_leader = 1;
+	}
+	if (limbo->is_leader && limbo->lacks && limbo->lacks != LACKS_ALL)
 		return;
-	row->status = limbo->status;
-	__builtin_memcpy(row->comm, limbo->comm, sizeof(row->comm));
+	if (row->has_sums && !is_later(limbo->sequence, row->sums_sequence) &&
+	    (limbo->sequence != row->sums_sequence || limbo->lacks >= row->sums_lack))
+		return;
+	row->sums = limbo->of_process;
+	row->sums_sequence = limbo->sequence;
+	row->sums_lack = limbo->lacks;
+	row->has_sums = 1;
+}
+
+static void note_sums(struct rti_account_row *row, const struct limbo *limbo)
+{
+	if (!take_lock(&row->is_noting)) {
+		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_SUMS);
+		return;
+	}
+	note_latest(row, limbo);
+	give_lock(&row->is_noting);
 }
 
 static void free_from_row(struct rti_account_row *row, const struct limbo *limbo,
@@ -333,13 +421,12 @@ static void free_from_row(struct rti_account_row *row, const struct limbo *limbo
 	__sync_fetch_and_add(&freed->involuntary_switches, limbo->use.involuntary_switches);
 	__sync_fetch_and_add(&freed->read_bytes, limbo->use.read_bytes);
 	__sync_fetch_and_add(&freed->write_bytes, limbo->use.write_bytes);
-	note_leader(row, limbo);
+	note_sums(row, limbo);
 	tasks = __sync_fetch_and_add(&row->tasks, -1);
 	__sync_fetch_and_add(&row->freeing, -1);
 	if (tasks != 1)
 		return;
-	correct_switches(use, limbo, freed);
-	finish_process(row, limbo, freed);
+	finish_process(row, freed, use);
 	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 }
 
@@ -472,11 +559,10 @@ static void search_row(struct rti_account_row *row, const struct limbo *limbo)
 	row->all_found.involuntary_switches += limbo->use.involuntary_switches;
 	row->all_found.read_bytes += limbo->use.read_bytes;
 	row->all_found.write_bytes += limbo->use.write_bytes;
-	note_leader(row, limbo);
+	note_sums(row, limbo);
 	if (!has_all_found(row))
 		return;
-	correct_switches(&shared.unfreed, limbo, &row->all_found);
-	finish_process(row, limbo, &row->all_found);
+	finish_process(row, &row->all_found, &shared.unfreed);
 }
 
 /* The memory of this thread is something else's, and no program was called when it was freed. What

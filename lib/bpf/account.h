@@ -46,6 +46,15 @@ static inline void rti_account_add_use(struct rti_account_use *sum,
 	sum->cancelled_write_bytes += use->cancelled_write_bytes;
 }
 
+/* Of what signal_struct sums up as threads are released and children are waited for: what a record
+ * has of it. */
+struct rti_account_sums {
+	uint64_t user_part_ns, system_part_ns;
+	uint64_t minflt, majflt;
+	uint64_t voluntary_switches, involuntary_switches;
+	uint64_t read_bytes, write_bytes;
+};
+
 /* What is added up by thread. */
 struct rti_account_part {
 	uint64_t cpu_ns, voluntary_switches, involuntary_switches;
@@ -59,14 +68,20 @@ struct rti_account_row {
 	uint32_t tasks;    /* threads that the kernel has not freed */
 	uint32_t flags;    /* RTI_ROW_ bits */
 	int32_t pid, ppid; /* in the pid namespace of the reader; ppid: what has forked it */
-	uint32_t status;   /* as from wait(2), once the thread group leader was freed */
+	uint32_t status;   /* as from wait(2), once all threads have begun to exit */
 	uint32_t execs;
-	uint32_t is_sent; /* its record is in the ring, or was lost */
-	uint32_t freeing; /* threads that are moved from `tasks` to `freed` now */
-	uint32_t reserved;
-	uint64_t start_ns, end_ns;     /* since boot; end_ns: of the last thread so far */
-	struct rti_account_part freed; /* of its threads */
-	uint64_t peak_pages;           /* of the address spaces so far that are its own */
+	uint32_t is_sent;   /* its record is in the ring, or was lost */
+	uint32_t freeing;   /* threads that are moved from `tasks` to `freed` now */
+	uint32_t is_noting; /* a lock of what follows */
+	/* The latest sums that were secured with a thread, by the sequence of the kernel's lock of
+	 * them. sums_lack: threads that they lack. If one, it is the thread group leader. */
+	uint32_t has_sums, sums_sequence, sums_lack;
+	uint32_t has_leader, leader_sequence, reserved;
+	struct rti_account_sums sums;
+	struct rti_account_sums of_leader; /* what it has used itself, likewise */
+	uint64_t start_ns, end_ns;         /* since boot; end_ns: of the last thread so far */
+	struct rti_account_part freed;     /* of its threads */
+	uint64_t peak_pages;               /* of the address spaces so far that are its own */
 	/* What the kernel's own peak of the process (signal_struct.maxrss) has of an address space
 	 * that it shared with its parent (vfork(2)) until it executed a program, or of all before
 	 * it was adopted. */
@@ -80,7 +95,7 @@ struct rti_account_row {
 	int32_t tgid;     /* as the kernel has it, outside of pid namespaces */
 	uint32_t text;    /* number of its text; 0: not known */
 	uint64_t exec_id; /* task_struct.self_exec_id, as of then */
-	char comm[16];
+	char comm[16];    /* likewise */
 };
 
 #define RTI_ROW_SHARES_MEMORY 1u /* with its parent, since it was forked */
@@ -90,6 +105,8 @@ struct rti_account_row {
 #define RTI_ROW_LACKS_TEXT 16u   /* there was no room for its text */
 #define RTI_ROW_SAW_MEMORY 32u   /* the peak of its address space is known, as an exec begins */
 #define RTI_ROW_HIDES_MEMORY 64u /* that of one that it had is not: no more than foreign_pages */
+
+#define RTI_ROW_LACKS_SUMS 128u /* not all of signal_struct: lower bounds, but for the CPU time */
 
 /* What the ring holds, by its first 32 bits. */
 #define RTI_ACCOUNT_PROCESS 1u

@@ -17,8 +17,7 @@
 #include "signal_sums.h"
 #include "task_mark.h"
 
-#define SIGNAL_GROUP_EXIT 4u /* include/linux/sched/signal.h */
-#define TASK_DEAD 0x80u      /* include/linux/sched.h */
+#define TASK_DEAD 0x80u /* include/linux/sched.h */
 
 /* At each fork, exit and free, of any process. One that is not off its CPU is looked at again,
  * unless so many have begun to exit since. */
@@ -35,13 +34,15 @@ struct limbo {
 	__s32 tgid;
 	__u64 secured; /* start_ns, once what follows may be used */
 	struct rti_account_use use;
-	struct rti_account_use of_process; /* by its signal_struct */
-	__u32 is_released; /* when it was secured: signal_struct has its final part of it */
-	__u32 has_threads; /* likewise: signal_struct lacked what other threads have used */
-	__u32 status;      /* as from wait(2), of a thread group leader */
+	/* By its signal_struct when it was secured, with what it has used itself. */
+	struct rti_account_sums of_process;
+	__u32 sequence;    /* of these sums */
+	__u32 lacks;       /* other threads, which run or are not released; LACKS_ALL */
+	__u32 is_released; /* signal_struct has its final part of it */
 	__u32 is_leader;
-	char comm[16];
 };
+
+#define LACKS_ALL 0xffffffffu /* the sums moved meanwhile */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -120,32 +121,34 @@ static void add_use(struct rti_account_use *use, const struct task_struct *task)
 	}
 }
 
-/* What wait(2) shows of the process: kernel/exit.c, wait_task_zombie(). signal_struct has what its
- * other threads have used, and the thread itself once that is released (__exit_signal()). */
-static void add_use_of_process(struct rti_account_use *use, const struct task_struct *task)
+static __always_inline void add_to_sums(struct rti_account_sums *sums,
+                                        const struct rti_account_use *use)
 {
-	const struct signal_struct *signal = task->signal;
-
-	if (task->sighand)
-		add_use(use, task);
-	use->user_part_ns += signal->utime;
-	use->system_part_ns += signal->stime;
-	use->minflt += signal->min_flt;
-	use->majflt += signal->maj_flt;
-	use->voluntary_switches += signal->nvcsw;
-	use->involuntary_switches += signal->nivcsw;
-	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
-		use->read_bytes += signal->ioac.read_bytes;
-		use->write_bytes += signal->ioac.write_bytes;
-	}
+	sums->user_part_ns += use->user_part_ns;
+	sums->system_part_ns += use->system_part_ns;
+	sums->minflt += use->minflt;
+	sums->majflt += use->majflt;
+	sums->voluntary_switches += use->voluntary_switches;
+	sums->involuntary_switches += use->involuntary_switches;
+	sums->read_bytes += use->read_bytes;
+	sums->write_bytes += use->write_bytes;
 }
 
-static __u32 status_of(const struct task_struct *task)
+/* What wait(2) shows of the process: kernel/exit.c, wait_task_zombie(). signal_struct has what its
+ * other threads have used, and the thread itself once that is released (__exit_signal()). */
+static __always_inline void read_sums(struct rti_account_sums *sums,
+                                      const struct signal_struct *signal)
 {
-	const struct signal_struct *signal = task->signal;
-
-	return (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
-	                                                 : task->exit_code);
+	sums->user_part_ns = signal->utime;
+	sums->system_part_ns = signal->stime;
+	sums->minflt = signal->min_flt;
+	sums->majflt = signal->maj_flt;
+	sums->voluntary_switches = signal->nvcsw;
+	sums->involuntary_switches = signal->nivcsw;
+	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
+		sums->read_bytes = signal->ioac.read_bytes;
+		sums->write_bytes = signal->ioac.write_bytes;
+	}
 }
 
 /* The memory of a thread that was freed may be another thread's, which started later, or that of
@@ -175,39 +178,35 @@ enum secure_when {
 	SECURE_AGAIN /* also that it was not freed, since values that are right would be replaced */
 };
 
-/* Whether the thread was not freed. A thread group leader that was secured while other threads ran
- * may be no zombie any more. What it has used itself cannot have grown. */
-static __always_inline bool is_unfreed(const struct limbo *limbo, const struct rti_account_use *use)
-{
-	return is_zombie(limbo) || (limbo->has_threads && use->cpu_ns == limbo->use.cpu_ns &&
-	                            use->voluntary_switches == limbo->use.voluntary_switches);
-}
-
 /* Keep what a thread has used that is off its CPU. Another CPU may secure the same thread at this
  * moment: so nothing is written but final values. */
 static void secure(struct limbo *limbo, const struct task_struct *task, enum secure_when when)
 {
-	struct rti_account_use use = { 0 }, of_process = { 0 };
-	__u32 sequence = sequence_of(task->signal), status = status_of(task);
+	struct rti_account_use use = { 0 };
+	struct rti_account_sums of_process = { 0 };
+	__u32 sequence = sequence_of(task->signal), lacks = task->signal->nr_threads;
 	__u32 is_released = !task->sighand, is_leader = task->pid == task->tgid;
-	__u32 has_threads = task->signal->nr_threads > 1;
-	char comm[sizeof(limbo->comm)];
+	bool is_steady;
 
 	add_use(&use, task);
-	add_use_of_process(&of_process, task);
-	bpf_probe_read_kernel(comm, sizeof(comm), task->comm);
-	if (when != SECURE_FREED && (!is_consistent(task->signal, sequence) ||
-	                             is_released != !task->sighand || !is_in_limbo(limbo, task)))
+	read_sums(&of_process, task->signal);
+	/* __exit_signal() moves the sums before it clears `sighand`: then they have the thread. */
+	is_steady = is_consistent(task->signal, sequence) && is_released == !task->sighand &&
+	            (is_released || lacks);
+	if (when != SECURE_FREED && (!is_steady || !is_in_limbo(limbo, task)))
 		return;
-	if (when == SECURE_AGAIN && !is_unfreed(limbo, &use))
+	if (when == SECURE_AGAIN && !is_zombie(limbo))
 		return;
+	if (!is_released) {
+		add_to_sums(&of_process, &use);
+		lacks--;
+	}
 	limbo->use = use;
 	limbo->of_process = of_process;
-	limbo->status = status;
+	limbo->sequence = is_steady ? sequence : sequence | 1;
+	limbo->lacks = is_steady ? lacks : LACKS_ALL;
 	limbo->is_released = is_released;
-	limbo->has_threads = has_threads;
 	limbo->is_leader = is_leader;
-	__builtin_memcpy(limbo->comm, comm, sizeof(limbo->comm));
 	limbo->secured = limbo->start_ns;
 }
 

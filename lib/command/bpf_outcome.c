@@ -87,6 +87,9 @@ static void set_exit(const struct rti_account_record *record, struct rt_command_
 {
 	int status = (int)record->status;
 
+	row->exit_code = -1;
+	if (!(record->flags & RTI_ROW_ENDED))
+		return;
 	row->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	row->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
@@ -98,6 +101,19 @@ static uint32_t text_flags(const struct rti_account_record *record, const struct
 	if (text->is_cut || record->flags & RTI_ROW_LACKS_TEXT)
 		flags |= RT_PROCESS_CUT;
 	return flags;
+}
+
+/* What its signal_struct had at its end is not known. What it had before is a lower bound, and what
+ * its threads have used themselves is another one. */
+static void mark_sums(struct rt_command_process *row)
+{
+	row->flags &= ~RT_PROCESS_FINAL;
+	row->valid &= ~RT_HAS_IO;
+	row->partial |= RT_HAS_IO;
+	if (row->read_bytes < row->own_read_bytes)
+		row->read_bytes = row->own_read_bytes;
+	if (row->write_bytes < row->own_write_bytes)
+		row->write_bytes = row->own_write_bytes;
 }
 
 static void add_row(struct rt_command *c, const struct rti_account_record *record)
@@ -119,6 +135,8 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		.cwd_bytes = text.cwd.len,
 	};
 
+	if (record->flags & RTI_ROW_LACKS_SUMS || !(record->flags & RTI_ROW_ENDED))
+		mark_sums(&row);
 	set_exit(record, &row);
 	rti_split_cpu(record->cpu_ns, record->user_part_ns,
 	              record->user_part_ns + record->system_part_ns, &row.cpu_user_ns,

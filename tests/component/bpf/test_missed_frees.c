@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,23 +20,47 @@
 #define FREED_AFTER_US 50000 /* an RCU grace period; if it takes longer, the try shows nothing */
 #define BURN_NS UINT64_C(2000000)
 
-static const struct rti_account_request blind = { .wants_records = true, .misses_frees = true };
-
-static struct rti_tree_account *open_account(void)
+static struct rti_tree_account *open_account(bool misses_frees)
 {
+	const struct rti_account_request request = { .wants_records = true,
+		                                     .misses_frees = misses_frees };
 	struct rti_tree_account *account;
 
-	ck_assert_int_eq(rti_account_open(&account, &blind), 0);
+	ck_assert_int_eq(rti_account_open(&account, &request), 0);
 	return account;
 }
 
-/* Fork the supervisor of an account, which runs work() in a child and waits for it. Returns its
- * status. */
-static int run_accounted(struct rti_tree_account *account, void (*work)(void))
+/* What wait4(2) says of a process. */
+struct waited {
+	int status;
+	struct rusage use;
+};
+
+static void *do_nothing(void *unused)
 {
-	int status = -1;
+	return unused;
+}
+
+/* Threads that have ended are looked at when others begin and end. Those of a supervisor are not
+ * counted. */
+static void secure_all(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 4; i++)
+		if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
+			pthread_join(thread, NULL);
+}
+
+/* Fork the supervisor of an account, which runs work() in a child and waits for it. */
+static struct waited run_accounted(struct rti_tree_account *account, void (*work)(void))
+{
+	struct waited *waited = mmap(NULL, sizeof(*waited), PROT_READ | PROT_WRITE,
+	                             MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		      copy;
 	pid_t pid;
 
+	ck_assert_ptr_ne(waited, MAP_FAILED);
 	ck_assert_int_eq(rti_account_arm(account, true), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -43,12 +69,16 @@ static int run_accounted(struct rti_tree_account *account, void (*work)(void))
 			work();
 			_exit(3);
 		}
-		waitpid(pid, &status, 0);
-		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 99);
+		waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
+		secure_all();
+		wait4(pid, &waited->status, 0, &waited->use);
+		_exit(0);
 	}
 	ck_assert_int_eq(rti_account_arm(account, false), 0);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return WEXITSTATUS(status);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	copy = *waited;
+	munmap(waited, sizeof(*waited));
+	return copy;
 }
 
 /* Until each thread has left its CPU. Returns false if one was not secured in time, under load. */
@@ -134,7 +164,7 @@ static void *end_last(void *other)
 	_exit(7);
 }
 
-/* Of three threads the leader ends first. The second one is freed before the third ends. */
+/* Of three threads the leader ends first, with 0. The second one is freed before the third ends. */
 static void end_one_by_one(void)
 {
 	static pthread_t first, last;
@@ -144,15 +174,37 @@ static void end_one_by_one(void)
 		syscall(SYS_exit, 0);
 }
 
-START_TEST(thread_that_is_reclaimed_is_in_the_record)
+static void check_record(const struct rti_account_record *record, const struct waited *waited,
+                         const struct rti_account_totals *totals)
+{
+	const struct rusage *use = &waited->use;
+
+	ck_assert_uint_eq(totals->begun, 3);
+	ck_assert_uint_ge(totals->use.cpu_ns, 2 * BURN_NS);
+	ck_assert_uint_eq(record->cpu_ns, totals->use.cpu_ns);
+	ck_assert_int_eq((int)record->status, waited->status);
+	ck_assert_uint_eq(record->flags & RTI_ROW_LACKS_SUMS, 0);
+	ck_assert_uint_eq(record->minflt, (uint64_t)use->ru_minflt);
+	ck_assert_uint_eq(record->voluntary_switches, (uint64_t)use->ru_nvcsw);
+	ck_assert_uint_eq(record->involuntary_switches, (uint64_t)use->ru_nivcsw);
+	ck_assert_uint_eq(totals->use.voluntary_switches, (uint64_t)use->ru_nvcsw);
+}
+
+static const struct {
+	bool misses_frees, is_late; /* is_late: all are freed before the totals are read */
+} cases[] = { { false, false }, { true, false }, { true, true } };
+
+START_TEST(threads_that_end_after_their_leader_are_in_the_record)
 {
 	for (int i = 0; i < TRIES; i++) {
-		struct rti_tree_account *account = open_account();
-		int status = run_accounted(account, end_one_by_one);
+		struct rti_tree_account *account = open_account(cases[_i].misses_frees);
+		struct waited waited = run_accounted(account, end_one_by_one);
 		struct rti_account_totals totals;
 		struct taken taken;
 
-		ck_assert_int_eq(status, 7);
+		ck_assert_int_eq(waited.status, 7 << 8);
+		if (cases[_i].is_late)
+			usleep(FREED_AFTER_US);
 		if (!settle(account, &totals)) {
 			suite_skip_test("a thread was freed before it was secured");
 			rti_account_close(account);
@@ -160,9 +212,7 @@ START_TEST(thread_that_is_reclaimed_is_in_the_record)
 		}
 		taken = take(account);
 		ck_assert_uint_eq(taken.count, 1);
-		ck_assert_uint_eq(totals.begun, 3);
-		ck_assert_uint_ge(totals.use.cpu_ns, 2 * BURN_NS);
-		ck_assert_uint_eq(taken.last.cpu_ns, totals.use.cpu_ns);
+		check_record(&taken.last, &waited, &totals);
 		rti_account_close(account);
 	}
 }
@@ -177,6 +227,7 @@ int main(void)
 		return suite_skip("the BPF plug-in was not built");
 	if (!has_bpf_accounting())
 		return suite_skip("BPF programs cannot account for processes here");
-	tcase_add_test(records, thread_that_is_reclaimed_is_in_the_record);
+	tcase_add_loop_test(records, threads_that_end_after_their_leader_are_in_the_record, 0,
+	                    (int)(sizeof(cases) / sizeof(cases[0])));
 	return suite_run(suite);
 }
