@@ -25,14 +25,14 @@ static void set_counters(const struct rti_account_use *use, uint64_t out[RTI_COU
 void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_account_totals *totals,
                           uint64_t page_size)
 {
+	bool lacks_peaks = totals->rowless || totals->unmarked || totals->peakless;
+
 	*counted = (struct rti_tree_counted){
 		.peak_rss_bytes = rti_multiply_saturated(totals->peak_pages, page_size),
 		.processes = totals->processes,
 		.is_final = totals->running == 0,
-		.has_peaks =
-		    totals->is_whole && !totals->unmarked && !totals->rowless && !totals->peakless,
-		/* One without a peak of its own (peakless) has no larger one than its parent. */
-		.lacks_peaks = totals->rowless || totals->unmarked,
+		.has_peaks = totals->is_whole && !lacks_peaks,
+		.lacks_peaks = lacks_peaks,
 		.has_io = totals->has_io,
 	};
 	set_counters(&totals->use, counted->counters);

@@ -124,10 +124,12 @@ static const struct {
 	uint64_t rowless, peakless;
 	bool is_known;
 } peaks[] = {
-	{ 0, 0, true }, { 1, 0, false }, { 0, 1, true }, /* it had no larger one than its parent */
+	{ 0, 0, true },
+	{ 1, 0, false },
+	{ 0, 1, false },
 };
 
-START_TEST(peak_is_a_lower_bound_if_a_process_without_a_row_may_have_had_a_larger_one)
+START_TEST(peak_is_a_lower_bound_if_a_process_without_one_may_have_had_a_larger_one)
 {
 	struct rt_metrics m;
 
@@ -296,7 +298,7 @@ int main(void)
 	                    totals_that_have_each_thread_once_are_exact_and_others_are_lower_bounds,
 	                    0, sizeof(accounts) / sizeof(accounts[0]));
 	tcase_add_loop_test(
-	    totals, peak_is_a_lower_bound_if_a_process_without_a_row_may_have_had_a_larger_one, 0,
+	    totals, peak_is_a_lower_bound_if_a_process_without_one_may_have_had_a_larger_one, 0,
 	    sizeof(peaks) / sizeof(peaks[0]));
 	tcase_add_test(totals, account_is_read_again_if_the_last_read_was_torn);
 	tcase_add_loop_test(totals, account_that_cannot_be_read_is_given_up, 1, 3);
