@@ -1625,8 +1625,8 @@ struct rt_command;
  * for the number of processes, and `complete` is 0.
  *
  * There is room for 8192 processes at the same time. Of those beyond, the peaks are not known. So
- * peak_rss_bytes is then in `partial`, unless each process was waited for. The list has of them
- * what samples saw, and rt_command_processes() returns -ENOBUFS.
+ * peak_rss_bytes is then in `partial`, unless each process was waited for. For those
+ * processes the list has only what samples saw, and rt_command_processes() returns -ENOBUFS.
  *
  * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
  * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON

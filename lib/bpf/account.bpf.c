@@ -160,8 +160,9 @@ int BPF_PROG(on_exec, struct task_struct *task)
 }
 
 /* As kernel/exit.c, wait_task_zombie(). No thread is left that could end the process otherwise: its
- * status is final. So is the name of its thread group leader, which no process has waited for. Of
- * the last two threads, the second one to come here has set what the leader leaves. */
+ * status is final. So is the name of its thread group leader, which no process has waited for.
+ * Several threads may get here. The leader sets its exit code before it does, so the last call
+ * stores the final status. */
 static __always_inline void note_status(struct rti_account_row *row, const struct task_struct *task)
 {
 	const struct signal_struct *signal = task->signal;
@@ -172,11 +173,14 @@ static __always_inline void note_status(struct rti_account_row *row, const struc
 	bpf_probe_read_kernel(row->comm, sizeof(row->comm), leader->comm);
 }
 
-/* All threads of a process have begun to exit. The last two may both get here. */
+/* All threads of a process have begun to exit. Several of them may get here at the same time: what
+ * the last one finds is kept. */
 static void end_process(struct rti_account_row *row, struct task_struct *task)
 {
-	if (row)
+	if (row) {
 		note_status(row, task);
+		note_last_memory(row, task);
+	}
 	if (row && __sync_fetch_and_or(&row->flags, RTI_ROW_ENDED) & RTI_ROW_ENDED)
 		return;
 	__sync_fetch_and_add(&shared.alive, -1);
@@ -184,7 +188,6 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 	if (!row)
 		return;
 	check_text(row, task);
-	note_last_memory(row, task);
 }
 
 static void begin_exit(struct task_mark *mark, struct task_struct *task)
@@ -308,11 +311,14 @@ static __always_inline void correct_switches(struct rti_account_use *use,
 /* Of a process that has ended. */
 static void note_peak(const struct rti_account_row *row)
 {
+	bool has_ended = row->flags & RTI_ROW_ENDED;
+
 	raise_to(&shared.peak_pages, row->peak_pages);
-	if (!(row->flags & RTI_ROW_LACKS_PEAK))
+	if (has_ended && !(row->flags & RTI_ROW_LACKS_PEAK))
 		return;
+	/* If no program saw its end, its last address space was not looked at. */
+	raise_to(&shared.hidden_pages, has_ended ? row->foreign_pages : ~0ull);
 	__sync_fetch_and_add(&shared.peakless, 1);
-	raise_to(&shared.hidden_pages, row->foreign_pages);
 }
 
 /* Threads are freed on several CPUs at once. Returns false if another one holds it for long. */
@@ -326,7 +332,7 @@ static __always_inline bool take_lock(__u32 *lock)
 
 static __always_inline void give_lock(__u32 *lock)
 {
-	__sync_fetch_and_add(lock, -1);
+	__sync_val_compare_and_swap(lock, 1, 0);
 }
 
 /* Set the sums of a process that has ended. Returns whether they are final. */
@@ -357,7 +363,7 @@ static void finish_process(struct rti_account_row *row, const struct rti_account
 {
 	struct rti_account_sums sums = { 0 };
 	bool is_locked = take_lock(&row->is_noting);
-	bool is_final = is_locked && end_sums(row, &sums);
+	bool is_final = !(row->flags & RTI_ROW_LACKS_THREAD) && is_locked && end_sums(row, &sums);
 
 	if (is_locked)
 		give_lock(&row->is_noting);
@@ -430,7 +436,7 @@ static void free_from_row(struct rti_account_row *row, const struct limbo *limbo
 	__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 }
 
-/* There was no room in limbo. The totals have the thread, and its process has no record. */
+/* There was no room in limbo. The totals have the thread, and the row of its process lacks it. */
 static void drop_from_row(struct rti_account_row *row)
 {
 	__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_THREAD);

@@ -103,8 +103,8 @@ struct rti_account_row {
 #define RTI_ROW_LACKS_PEAK 4u    /* its peak is unknown: no more than foreign_pages */
 #define RTI_ROW_LACKS_THREAD 8u  /* a thread of it is in the totals alone */
 #define RTI_ROW_LACKS_TEXT 16u   /* there was no room for its text */
-#define RTI_ROW_SAW_MEMORY 32u   /* the peak of its address space is known, as an exec begins */
-#define RTI_ROW_HIDES_MEMORY 64u /* that of one that it had is not: no more than foreign_pages */
+#define RTI_ROW_SAW_MEMORY 32u   /* the peak of the old address space was read as an exec began */
+#define RTI_ROW_HIDES_MEMORY 64u /* that of an earlier one is unknown: at most foreign_pages */
 
 #define RTI_ROW_LACKS_SUMS 128u /* not all of signal_struct: lower bounds, but for the CPU time */
 
@@ -238,7 +238,7 @@ struct rti_account_totals {
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
 	uint64_t unmarked, rowless, lost, spared;
-	uint64_t peakless; /* processes of which each may have a higher peak than peak_pages */
+	uint64_t peakless; /* processes of which one may have a higher peak than peak_pages */
 	bool has_io;       /* false: the I/O of `use` is not known */
 };
 

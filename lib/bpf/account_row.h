@@ -85,6 +85,7 @@ static __u32 new_row(struct task_struct *parent, struct task_struct *child)
 	row->status = 0;
 	row->execs = 0;
 	row->is_sent = 0;
+	row->search = 0;
 	row->freeing = 0;
 	row->is_noting = 0;
 	row->has_sums = 0;

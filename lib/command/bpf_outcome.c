@@ -108,23 +108,32 @@ static uint32_t text_flags(const struct rti_account_record *record, const struct
 static void mark_sums(struct rt_command_process *row)
 {
 	row->flags &= ~RT_PROCESS_FINAL;
+	row->partial |= row->valid & RT_HAS_IO;
 	row->valid &= ~RT_HAS_IO;
-	row->partial |= RT_HAS_IO;
 	if (row->read_bytes < row->own_read_bytes)
 		row->read_bytes = row->own_read_bytes;
 	if (row->write_bytes < row->own_write_bytes)
 		row->write_bytes = row->own_write_bytes;
 }
 
+/* A thread of it was dropped: the totals alone have it. */
+static void mark_thread(struct rt_command_process *row)
+{
+	row->flags &= ~(RT_PROCESS_FINAL | RT_PROCESS_OWN_IO);
+	row->valid &= ~RT_HAS_CPU;
+	row->partial |= RT_HAS_CPU;
+}
+
 static void add_row(struct rt_command *c, const struct rti_account_record *record)
 {
 	const struct rti_bpf_text text = rti_bpf_texts_find(&c->account.texts, record->text);
+	bool has_ended = record->flags & RTI_ROW_ENDED;
 	struct rt_command_process row = {
 		.size = sizeof(row),
 		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO | text_flags(record, &text),
 		.pid = record->pid,
 		.ppid = record->ppid,
-		.valid = RT_HAS_CPU | RT_HAS_IO,
+		.valid = RT_HAS_CPU | (c->account.totals.has_io ? RT_HAS_IO : 0),
 		.start_realtime_ns = record->start_ns, /* CLOCK_BOOTTIME, until it is converted */
 		.end_realtime_ns = record->end_ns,
 		.read_bytes = record->read_bytes,
@@ -135,13 +144,15 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		.cwd_bytes = text.cwd.len,
 	};
 
-	if (record->flags & RTI_ROW_LACKS_SUMS || !(record->flags & RTI_ROW_ENDED))
+	if (record->flags & RTI_ROW_LACKS_SUMS || !has_ended)
 		mark_sums(&row);
+	if (record->flags & RTI_ROW_LACKS_THREAD)
+		mark_thread(&row);
 	set_exit(record, &row);
 	rti_split_cpu(record->cpu_ns, record->user_part_ns,
 	              record->user_part_ns + record->system_part_ns, &row.cpu_user_ns,
 	              &row.cpu_system_ns);
-	if (record->peak_pages && !(record->flags & RTI_ROW_LACKS_PEAK)) {
+	if (record->peak_pages && has_ended && !(record->flags & RTI_ROW_LACKS_PEAK)) {
 		row.valid |= RT_HAS_PEAK_RSS;
 		row.peak_rss_bytes = record->peak_pages * page_bytes(c);
 	}

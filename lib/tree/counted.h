@@ -16,7 +16,7 @@ struct rti_tree_counted {
 	uint64_t processes;      /* so far */
 	bool is_final;           /* no process is left */
 	bool has_peaks;          /* of each process that has ended */
-	bool lacks_peaks;        /* that of a process may be missing for ever, however large */
+	bool lacks_peaks;        /* a process without a known peak may have had the largest one */
 	bool has_io;             /* false: the counters of I/O are not known */
 	bool is_behind;          /* the counters are of an earlier look, or lack threads */
 };
