@@ -162,14 +162,22 @@ int BPF_PROG(on_new_thread, struct task_struct *task)
 	return 0;
 }
 
+static bool has_member_for_parent(const struct task_struct *task)
+{
+	__u32 pid = (__u32)own_pid(BPF_CORE_READ(task, real_parent));
+	const struct rti_watch_group *group = pid ? find_group(pid) : NULL;
+
+	return group && group->marked & bit_of(pid);
+}
+
 /* If the fork of a process was not taken yet, it is not to be found by that any more: once it was
- * waited for, its pid may be that of a process outside of the tree. Until then its parent shows
- * that it belongs to the tree. */
+ * waited for, its pid may be that of a process outside of the tree. As long as it is a zombie, its
+ * parent shows that it belongs to the tree. An orphan may have a parent that does not. */
 static void forget_fork(const struct task_struct *task, __u32 pid)
 {
 	struct rti_watch_group *group = find_group(pid);
 
-	if (group && BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (group && BPF_CORE_READ(task, signal, live.counter) == 0 && has_member_for_parent(task))
 		__sync_fetch_and_and(&group->forked, ~bit_of(pid));
 }
 

@@ -149,7 +149,7 @@ static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *st
 	       stat->starttime <= time_ns / tree->ctx->platform->tick_ns;
 }
 
-void rti_add_forked_by(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
+void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
 {
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;

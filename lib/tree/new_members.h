@@ -38,8 +38,8 @@ bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
 /* Add a process by the event of its fork. arg is the tree. */
 void rti_add_forked(void *arg, int32_t pid, bool has_exited);
 
-/* Add a process that a member has forked, and that had not ended by this time of CLOCK_BOOTTIME. */
-void rti_add_forked_by(struct rti_tree *tree, int32_t pid, uint64_t time_ns);
+/* Add a process that a member had forked before this time of CLOCK_BOOTTIME. */
+void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns);
 
 /* Add a process with a pid that was given out since an earlier scan, if its parent is a member. arg
  * is the tree. Returns RTI_CONTINUE, or RTI_STOP if the process cannot be looked at. */

@@ -148,7 +148,7 @@ static bool are_all_marked(const struct rti_tree *tree)
 static void add_new(struct rti_tree *tree, const struct rti_watch_change *change)
 {
 	if (change->is_forked)
-		rti_add_forked_by(tree, change->pid, tree->watched.changes_ns);
+		rti_add_forked_before(tree, change->pid, tree->watched.changes_ns);
 	else
 		rti_add_newborn(tree, change->pid);
 }
@@ -235,7 +235,7 @@ static void take_reborn(struct rti_tree *tree)
 		struct rti_reborn reborn = w->reborn[i];
 
 		if (!rti_member_find(&tree->table, reborn.pid)) {
-			rti_add_forked_by(tree, reborn.pid, reborn.noted_ns);
+			rti_add_forked_before(tree, reborn.pid, reborn.noted_ns);
 		} else if (!reborn.was_kept) {
 			reborn.was_kept = true;
 			w->reborn[kept++] = reborn;
@@ -251,7 +251,7 @@ bool rti_watched_lacks_reborn(const struct rti_tree *tree)
 	for (size_t i = 0; i < w->reborn_count; i++) {
 		const struct rti_member *m = rti_member_find(&tree->table, w->reborn[i].pid);
 
-		if (!m || m->end.has_exited)
+		if (m && m->end.has_exited)
 			return true;
 	}
 	return false;

@@ -170,7 +170,7 @@ static const struct fork_case {
 /* Another process may have its pid by now: one that has started later, and belongs elsewhere. */
 START_TEST(forked_process_is_added_unless_another_one_has_its_pid)
 {
-	rti_add_forked_by(&tree, forks[_i].pid, forks[_i].time_ns);
+	rti_add_forked_before(&tree, forks[_i].pid, forks[_i].time_ns);
 	ck_assert_uint_eq(tree.table.count, 1 + forks[_i].is_added);
 }
 END_TEST
