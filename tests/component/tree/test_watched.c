@@ -415,13 +415,16 @@ START_TEST(member_that_runs_is_looked_at)
 }
 END_TEST
 
-/* Its parent has ended before any sample, and its new one is outside of the tree. */
+/* Its parent has ended before any sample, which ends the orphan, and its new parent is outside of the
+ * tree. No process waits for it. */
 START_TEST(orphan_that_was_forked_since_the_last_sample_is_a_member)
 {
 	struct rt_tracker *tracker = watch(WITHOUT_PSS);
 	size_t parent = family_grow(&fix.family), orphan = family_fork_from(&fix.family, parent);
 
 	family_shrink(&fix.family, parent);
+	while (thread_state(get_pid(orphan), get_pid(orphan)) != 'Z')
+		usleep(1000);
 	fix.now_ns += SECOND / 1000;
 
 	sample(tracker);
