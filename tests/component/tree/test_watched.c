@@ -415,8 +415,8 @@ START_TEST(member_that_runs_is_looked_at)
 }
 END_TEST
 
-/* Its parent has ended before any sample, which ends the orphan, and its new parent is outside of the
- * tree. No process waits for it. */
+/* Its parent has ended before any sample, which ends the orphan, and its new parent is outside of
+ * the tree. No process waits for it. */
 START_TEST(orphan_that_was_forked_since_the_last_sample_is_a_member)
 {
 	struct rt_tracker *tracker = watch(WITHOUT_PSS);
