@@ -122,12 +122,20 @@ static bool was_reaped(const struct rti_context *ctx, int32_t pid)
 	return ctx->platform->cpu_clock && !rti_pid_has_clock(ctx, pid);
 }
 
+/* Another process may have its pid by now. It has started later than that; only if its parent is a
+ * member, it belongs to the tree all the same. */
+static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *stat,
+                      uint64_t time_ns)
+{
+	return !stat->has_starttime || stat->starttime <= time_ns / tree->ctx->platform->tick_ns ||
+	       rti_member_find(&tree->table, stat->ppid);
+}
+
 /* The event of its fork makes a process a member, whatever its parent is by now. If it has
  * exited, its parent may never wait for it, so that only the zombie shows what it used. In state
  * X its usage has already been added to its reaper. */
-void rti_add_forked(void *arg, int32_t pid, bool has_exited)
+static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint64_t time_ns)
 {
-	struct rti_tree *tree = arg;
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
@@ -135,31 +143,20 @@ void rti_add_forked(void *arg, int32_t pid, bool has_exited)
 	    rti_is_full(tree, pid))
 		return;
 	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 &&
-	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')))
+	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')) &&
+	    was_there(tree, &stat, time_ns))
 		rti_add_member(tree, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
-/* Another process may have its pid by now. It has started later than that; only if its parent is a
- * member, it belongs to the tree all the same. */
-static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *stat,
-                      uint64_t time_ns)
+void rti_add_forked(void *arg, int32_t pid, bool has_exited)
 {
-	return rti_member_find(&tree->table, stat->ppid) || !stat->has_starttime ||
-	       stat->starttime <= time_ns / tree->ctx->platform->tick_ns;
+	add_forked(arg, pid, has_exited, UINT64_MAX);
 }
 
 void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
 {
-	struct rti_file file = RTI_FILE_INIT;
-	struct rti_pid_stat stat;
-
-	if (rti_member_find(&tree->table, pid) || rti_is_full(tree, pid))
-		return;
-	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
-	    was_there(tree, &stat, time_ns))
-		rti_add_member(tree, &stat, &file);
-	rti_procfs_close_file(tree->ctx->procfs, &file);
+	add_forked(tree, pid, false, time_ns);
 }
 
 /* A process with a pid that was given out since an earlier scan. Its parent is in the tree already
