@@ -525,6 +525,14 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * a running program, and the supervisor of the previous release was removed. By itself it makes no
  * figure incomplete: rt_outcome.complete may be 1. @since 0.3 */
 #define RT_REASON_NO_SUPERVISOR 0x800U
+/** rt_metrics only: CPU times that the kernel shows in whole clock ticks may lack more than a
+ * hundredth of all.
+ *
+ * E.g.: a hundred shells that each ran a program of 9 ms show nothing of it. Each process that has
+ * reaped children has two such times, unless it is the caller, or BPF programs read the tree. With
+ * rt_opts.root, each process has two more. RT_HAS_CPU is in `partial` then, and in `valid` again
+ * once the total is large enough. @since 0.3 Until then RT_HAS_CPU stayed in `valid`. */
+#define RT_REASON_CLOCK_TICKS 0x1000U
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
@@ -639,9 +647,12 @@ struct rt_metrics {
 	/** Gauge, RT_HAS_THREADS. `stat` num_threads. System: the total in `loadavg`. */
 	uint64_t threads;
 	/** Resolution of the CPU times: 1 if they come from CPU clocks, or from BPF programs
-	 * (RT_SOURCE_BPF_ACCOUNT, RT_ACCOUNTING_BPF); a clock tick if they come from `stat`; 1000
-	 * if they come from a cgroup, or from the supervisor of a command that has exited.
-	 * @since 0.2 A clock tick once members have reaped children: their time is in `stat`. */
+	 * (RT_SOURCE_BPF_ACCOUNT, RT_ACCOUNTING_BPF); a clock tick if any come from `stat`; 1000
+	 * if they come from a cgroup, from getrusage(2), or from the supervisor of a command that
+	 * has exited. A sum may lack up to one clock tick for each time in it: see
+	 * RT_REASON_CLOCK_TICKS.
+	 * @since 0.2 A clock tick once members have reaped children: their time is in `stat`.
+	 * @since 0.3 Not of what the caller itself has reaped, nor of what BPF programs read. */
 	uint64_t cpu_resolution_ns;
 	uint32_t reasons; /**< RT_REASON_ bits: why the counters may be too low. */
 	/** Members for which a requested figure could not be read in this sample. */

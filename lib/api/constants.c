@@ -95,6 +95,8 @@ static const struct rt_constant constants[] = {
 	         "a process has moved to another cgroup, so the account of this one lacks it"),
 	CONSTANT(REASON, RT_REASON_NO_SUPERVISOR,
 	         "no supervisor could be started, so samples of the tree were used"),
+	CONSTANT(REASON, RT_REASON_CLOCK_TICKS,
+	         "CPU times in whole clock ticks may lack more than a hundredth of all"),
 	CONSTANT(OTHER, RT_PSS_READ, "this sample read all of it"),
 	CONSTANT(OTHER, RT_PSS_CACHED, "part of it was read earlier"),
 	CONSTANT(OTHER, RT_PSS_ESTIMATED, "not all of it could be read, so it is estimated"),

@@ -28,6 +28,10 @@ static const char *const texts[] = {
 	[RTI_CAUSE_UNREPORTED] = "A process has ended. The kernel reports its last figures only to"
 				 " the process that waits for it. rt_command_start() has a"
 				 " supervisor that does.",
+	[RTI_CAUSE_TICKS] =
+	    "The kernel shows the CPU time of processes that were waited for in whole"
+	    " clock ticks, as it does that of all processes below rt_opts.root. More"
+	    " than a hundredth may be missing.",
 	[RTI_CAUSE_THREAD_ENDED] =
 	    "A thread of process $P has ended, and the kernel does not report"
 	    " its figures to other processes. Shorter intervals lose less.",
@@ -318,9 +322,9 @@ static const char *text_of_account(int err)
 /* What an account by BPF programs would have. */
 static bool is_seen_by_account(enum rti_cause cause)
 {
-	return cause == RTI_CAUSE_UNWAITED || cause == RTI_CAUSE_UNREPORTED ||
-	       cause == RTI_CAUSE_THREAD_ENDED || cause == RTI_CAUSE_EVENTS_UNHEARD ||
-	       cause == RTI_CAUSE_EVENTS_LOST;
+	return cause == RTI_CAUSE_UNWAITED || cause == RTI_CAUSE_TICKS ||
+	       cause == RTI_CAUSE_UNREPORTED || cause == RTI_CAUSE_THREAD_ENDED ||
+	       cause == RTI_CAUSE_EVENTS_UNHEARD || cause == RTI_CAUSE_EVENTS_LOST;
 }
 
 void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char *out, size_t size)

@@ -83,7 +83,10 @@ struct rti_figures {
 	 * address space. */
 	uint64_t shared_bytes, size_bytes;
 	uint64_t shmem_bytes; /* with RT_HAS_PEAK_RSS: the part of shared_bytes that is no file */
-	bool ignores_sigchld;
+	bool ignores_sigchld : 1;
+	/* With RT_HAS_CPU: its own two CPU times, and those of what it has reaped, were read in
+	 * whole clock ticks. Each may lack almost a tick. */
+	bool is_own_in_ticks : 1, is_reaped_in_ticks : 1;
 	/* Why a collector left a bit clear, by its number in the registry: -errno, or 0. Written by
 	 * the code that runs the collectors. */
 	int16_t errors[RTI_PID_COLLECTORS_MAX];

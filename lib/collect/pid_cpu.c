@@ -1,7 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU time of one process: its own from its CPU clock, that of reaped children from stat. */
+/* CPU time of one process: its own from its CPU clock, that of reaped children from stat, or of the
+ * caller's own from getrusage(2). */
 #include "collect/collector.h"
 #include "os/cpu_time.h"
+
+static bool has_reaped(const struct rti_pid_stat *stat)
+{
+	return stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
+}
+
+/* What the process has reaped. The kernel tells the process itself to the microsecond. */
+static void collect_reaped(const struct rti_context *ctx, const struct rti_target *target,
+                           struct rti_figures *out)
+{
+	const struct rti_platform *platform = ctx->platform;
+	uint64_t *user_ns = &out->children[RTI_CPU_USER],
+		 *system_ns = &out->children[RTI_CPU_SYSTEM];
+
+	*user_ns = *system_ns = 0;
+	out->is_reaped_in_ticks = false;
+	if (!has_reaped(target->stat))
+		return;
+	if (platform->reaped_cpu && target->pid == platform->getpid()) {
+		platform->reaped_cpu(user_ns, system_ns);
+		return;
+	}
+	*user_ns = target->stat->cutime * platform->tick_ns;
+	*system_ns = target->stat->cstime * platform->tick_ns;
+	out->is_reaped_in_ticks = true;
+}
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
@@ -16,8 +43,8 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 		out->self[RTI_CPU_USER] = target->stat->utime * tick_ns;
 		out->self[RTI_CPU_SYSTEM] = target->stat->stime * tick_ns;
 	}
-	out->children[RTI_CPU_USER] = target->stat->cutime * tick_ns;
-	out->children[RTI_CPU_SYSTEM] = target->stat->cstime * tick_ns;
+	out->is_own_in_ticks = !target->clock;
+	collect_reaped(ctx, target, out);
 	out->valid |= RT_HAS_CPU;
 	return 0;
 }
@@ -30,6 +57,7 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 	              &out->self[RTI_CPU_USER], &out->self[RTI_CPU_SYSTEM]);
 	out->children[RTI_CPU_USER] = row->reaped_user_ns;
 	out->children[RTI_CPU_SYSTEM] = row->reaped_system_ns;
+	out->is_own_in_ticks = out->is_reaped_in_ticks = false;
 	out->valid |= RT_HAS_CPU;
 }
 
@@ -37,6 +65,7 @@ static void keep_children_share(struct rti_figures *out, const struct rti_shared
 {
 	(void)shared;
 	out->self[RTI_CPU_USER] = out->self[RTI_CPU_SYSTEM] = 0;
+	out->is_own_in_ticks = false;
 }
 
 const struct rti_pid_collector rti_pid_cpu = {

@@ -104,6 +104,20 @@ static int32_t current_pid(void)
 	return getpid();
 }
 
+static uint64_t timeval_to_ns(const struct timeval *time)
+{
+	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
+}
+
+static void reaped_cpu(uint64_t *user_ns, uint64_t *system_ns)
+{
+	struct rusage use = { 0 };
+
+	getrusage(RUSAGE_CHILDREN, &use);
+	*user_ns = timeval_to_ns(&use.ru_utime);
+	*system_ns = timeval_to_ns(&use.ru_stime);
+}
+
 static uint32_t cpu_count(void)
 {
 	long count = sysconf(_SC_NPROCESSORS_ONLN);
@@ -132,6 +146,7 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.is_process = is_foreign ? NULL : is_process,
 		.have_same_memory = is_foreign ? NULL : have_same_memory,
 		.getpid = current_pid,
+		.reaped_cpu = is_foreign ? NULL : reaped_cpu,
 		.cpu_count = cpu_count,
 		.fd_limit = fd_limit,
 	};

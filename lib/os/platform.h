@@ -36,6 +36,9 @@ struct rti_platform {
 	 * known. */
 	bool (*have_same_memory)(int32_t pid, int32_t other);
 	int32_t (*getpid)(void);
+	/* CPU time of what the calling process has reaped: RUSAGE_CHILDREN of getrusage(2). NULL as
+	 * cpu_clock. */
+	void (*reaped_cpu)(uint64_t *user_ns, uint64_t *system_ns);
 	uint32_t (*cpu_count)(void); /* CPUs that are online */
 	uint32_t (*fd_limit)(void);  /* soft RLIMIT_NOFILE, or UINT32_MAX */
 };

@@ -17,6 +17,7 @@
 #include "tree/member_row.h"
 #include "tree/obstacles.h"
 #include "tree/read_facts.h"
+#include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
 #include "util/min_max.h"
@@ -253,6 +254,8 @@ void rti_exits_reconcile(struct rti_tree *tree)
 /* Context switches of exited members are partial in any case. */
 void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t known)
 {
+	if (!(known & RT_HAS_CPU))
+		tree->kept_in_ticks += rti_times_in_ticks(tree, m);
 	known |= m->values.figures.valid | RT_HAS_CTXSW;
 	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want & ~known);
 }

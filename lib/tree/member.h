@@ -128,6 +128,7 @@ struct rti_summed_part {
 	uint64_t counters[RTI_COUNTERS];
 	uint64_t rss_bytes;
 	uint32_t threads;
+	uint8_t times_in_ticks;
 	bool is_there;
 };
 

@@ -11,6 +11,7 @@ void rti_reaped_keep(const struct rti_reaped *reaped, struct rti_figures *figure
 	const uint64_t io = RT_HAS_IO | RT_HAS_IO_CALLS;
 
 	memcpy(figures->children, reaped->counters, RTI_VOLUNTARY * sizeof(reaped->counters[0]));
+	figures->is_reaped_in_ticks = false;
 	for (unsigned i = RTI_READ_BYTES; i < RTI_COUNTERS; i++)
 		figures->self[i] = reaped->counters[i];
 	if (reaped->has_unread_io) {

@@ -78,6 +78,7 @@ struct rti_sums {
 	struct rt_metrics figures; /* the gauges, and the domains that all members have */
 	bool has_reaped;           /* some member has reaped children */
 	bool has_reaped_faults;    /* and they had page faults */
+	uint64_t times_in_ticks;   /* CPU times in the totals that are in whole clock ticks */
 	bool is_regular;           /* all is known of every member */
 	bool have_shares;          /* each member knows its share in them */
 };
@@ -185,6 +186,10 @@ struct rti_tree {
 	 * than before: once a second, and of those that a partial sample has a look at. */
 	bool compares_rss;
 	uint64_t rss_compared_ns;
+
+	/* Written by exit_accounting.c: CPU times in whole clock ticks of exited members that no
+	 * tracked member has reaped. */
+	uint64_t kept_in_ticks;
 
 	/* Written by clock_read.c: the CPU time that the last look at the clocks of all members
 	 * took, if that may decide whether the tree is watched. */

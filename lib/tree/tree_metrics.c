@@ -53,6 +53,21 @@ static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member 
 	return tree->want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
 }
 
+/* The final account of our own supervisor is exact, and holds all that it has reaped. */
+static bool has_final_account(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return tree->supervised.has_final_rusage && rti_is_supervisor(tree, m);
+}
+
+uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_figures *figures = &m->values.figures;
+	bool is_reaped =
+	    figures->is_reaped_in_ticks && !tree->ledger.self_only && !has_final_account(tree, m);
+
+	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
+}
+
 /* Remember what the sums have of a member, to move them when the member has changed. */
 static void note_summed(struct rti_tree *tree, struct rti_member *m)
 {
@@ -62,6 +77,7 @@ static void note_summed(struct rti_tree *tree, struct rti_member *m)
 	add_gauges(tree, m, &alone);
 	m->summed.rss_bytes = alone.figures.rss_bytes;
 	m->summed.threads = (uint32_t)alone.figures.threads;
+	m->summed.times_in_ticks = rti_times_in_ticks(tree, m);
 	m->summed.is_there = true;
 }
 
@@ -72,6 +88,7 @@ static void take_out(struct rti_tree *tree, struct rti_member *m)
 	rti_ledger_subtract(&tree->ledger, m->summed.counters);
 	tree->sums.figures.rss_bytes -= m->summed.rss_bytes;
 	tree->sums.figures.threads -= m->summed.threads;
+	tree->sums.times_in_ticks -= m->summed.times_in_ticks;
 	tree->sums.figures.processes -= !rti_is_supervisor(tree, m);
 }
 
@@ -87,8 +104,8 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 		note_summed(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
-	/* The final account is exact, and holds all that the supervisor reaped. */
-	if (!tree->supervised.has_final_rusage || !rti_is_supervisor(tree, m))
+	sums->times_in_ticks += rti_times_in_ticks(tree, m);
+	if (!has_final_account(tree, m))
 		sums->has_reaped |= rti_ledger_has_reaped(&m->account);
 	add_gauges(tree, m, sums);
 	sums->is_regular &= !missing && !unread && !figures->estimated;
@@ -207,15 +224,17 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 		make_partial(out, RT_HAS_CTXSW);
 }
 
-/* The last read of a member came before its exit, and only the process that waits for it learns
- * its peak. That may be hidden by an inherited one. E.g.: true(1) has 1 MiB, a sample saw 4 KiB of
- * it, and it inherited 1.1 MiB. */
+/* Of a process that has exited, no sample may have seen the peak, nor the process itself. Only the
+ * process that waits for it learns its peak, which may be hidden by an inherited one. E.g.: true(1)
+ * has 1 MiB, a sample saw 4 KiB of it, and it inherited 1.1 MiB. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_supervised_state *s = &tree->supervised;
-	bool is_final = s->has_final_rusage && tree->peak_rss_bytes >= s->final_peak_bytes;
+	bool is_final = s->has_final_rusage && tree->peak_rss_bytes >= s->final_peak_bytes,
+	     has_gone =
+		 tree->ledger.has_exits || (tree->sums.has_reaped && !tree->ledger.self_only);
 
-	if (tree->ledger.has_exits && !is_final)
+	if (has_gone && !is_final)
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
@@ -282,13 +301,31 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 	out->partial &= ~whole;
 }
 
+/* Each time that was read in clock ticks lacks up to one. E.g.: 100 shells that each ran a program
+ * of 9 ms show nothing of it. A complete figure may lack a hundredth of the total. */
+static bool lacks_ticks(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	uint64_t total_ns = out->cpu_user_ns + out->cpu_system_ns;
+
+	return tree->sums.times_in_ticks * tree->ctx->platform->tick_ns > total_ns / 100;
+}
+
 static bool is_counted_whole(const struct rti_tree *tree)
 {
 	return tree->kernel_account.has_counted && !tree->kernel_account.counted.is_behind;
 }
 
-/* The kernel reports the CPU time of reaped children in clock ticks, except to the process that
- * waits for them. */
+static uint32_t reasons_of(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	if (is_counted_whole(tree))
+		return 0;
+	if (out->partial & RT_HAS_CPU && lacks_ticks(tree, out))
+		return tree->reasons | RT_REASON_CLOCK_TICKS;
+	return tree->reasons;
+}
+
+/* Of what a process has reaped, the kernel says the CPU time in clock ticks, and to the process
+ * itself in microseconds. */
 static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
@@ -297,11 +334,9 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
 		return US_NS;
-	if (!platform->cpu_clock)
+	if (tree->sums.times_in_ticks || !platform->cpu_clock)
 		return platform->tick_ns;
-	if (tree->sums.has_reaped && !tree->ledger.self_only)
-		return platform->tick_ns;
-	return tree->supervised.has_final_rusage ? US_NS : 1;
+	return tree->sums.has_reaped || tree->supervised.has_final_rusage ? US_NS : 1;
 }
 
 /* What the kernel says exactly of all that the supervisor has reaped. */
@@ -339,6 +374,7 @@ static void sum_members(struct rti_tree *tree)
 		.figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER,
 		.is_regular = true,
 		.have_shares = tree->watched.watch != NULL,
+		.times_in_ticks = tree->kept_in_ticks,
 	};
 	rti_ledger_open(&tree->ledger);
 	rti_obstacles_open(tree);
@@ -398,12 +434,14 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	set_totals(tree, out);
 	rti_tree_gpu_set_figures(tree, out);
 	mark_losses(tree, out);
+	if (lacks_ticks(tree, out))
+		make_partial(out, RT_HAS_CPU);
 	mark_peaks(tree, out);
 	mark_cgroup(tree, out);
 	mark_counted(tree, out);
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;
 	out->partial &= tree->want & ~out->valid & ~out->estimated;
-	out->reasons = is_counted_whole(tree) ? 0 : tree->reasons;
+	out->reasons = reasons_of(tree, out);
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
 }

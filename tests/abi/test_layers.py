@@ -27,7 +27,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|"
         r"fstat|fstatfs|stat|gnu_dev_m\w+|lseek|syscall"
     ),
-    "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|syscall"),
+    "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|getrusage|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     # Copies descriptors for a program, and says what its start does with them.

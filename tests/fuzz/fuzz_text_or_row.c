@@ -16,11 +16,16 @@ static void fill_row(const struct rti_batch_request *request, struct rti_batch_r
 	one_member_row(shown, request, row);
 }
 
-/* What depends on the tracker, on how it reads, or on PSS, which no row has. */
+/* What depends on the tracker, on how it reads, or on PSS, which no row has. A row has the CPU time
+ * of what was reaped in nanoseconds, and stat in ticks: a lower bound, if they are much of all. */
 static void clear_differences(struct rt_metrics *m)
 {
 	m->tracker_id = m->self_cpu_ns = 0;
 	m->source = 0;
+	m->cpu_resolution_ns = 0;
+	m->reasons &= ~RT_REASON_CLOCK_TICKS;
+	m->valid |= m->partial & RT_HAS_CPU;
+	m->partial &= ~RT_HAS_CPU;
 }
 
 static void clear_row_differences(struct rt_process *row)

@@ -98,7 +98,9 @@ START_TEST(tracker_with_running_and_reaped_children_sums_both)
 	m = sample(tracker);
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+	/* Two ticks are more than a hundredth of 100 ms. */
+	ck_assert_uint_eq(m.partial & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(m.reasons, RT_REASON_CLOCK_TICKS);
 	ck_assert_uint_eq(m.cpu_resolution_ns, 1000 * MS / (uint64_t)sysconf(_SC_CLK_TCK));
 	expected_ns = read_process_clock_ns(*shared_pid);
 	kill_process(*shared_pid, SIGKILL);
@@ -108,6 +110,45 @@ START_TEST(tracker_with_running_and_reaped_children_sums_both)
 	expected_ns += get_rusage_ns(&after) - get_rusage_ns(&before);
 	ck_assert_uint_ge(get_sampled_ns(&m) + TWO_TICKS_NS, expected_ns);
 	ck_assert_uint_le(get_sampled_ns(&m), expected_ns + 5 * MS);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
+static void reap_children_of_4_ms(int count)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			burn_cpu_ns(4 * MS);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* /proc shows what they have used in whole ticks; getrusage(2) tells it to the caller alone. */
+START_TEST(tracker_of_the_caller_has_what_it_reaped_to_the_microsecond)
+{
+	struct rt_tracker *tracker = track(getpid());
+	uint64_t own_before_ns, own_after_ns;
+	struct rusage children;
+	struct rt_metrics m;
+
+	sample(tracker);
+	reap_children_of_4_ms(5);
+	own_before_ns = read_process_clock_ns(getpid());
+
+	m = sample(tracker);
+
+	own_after_ns = read_process_clock_ns(getpid());
+	getrusage(RUSAGE_CHILDREN, &children);
+	ck_assert_uint_ge(get_rusage_ns(&children), 20 * MS);
+	ck_assert_uint_ge(get_sampled_ns(&m), own_before_ns + get_rusage_ns(&children));
+	ck_assert_uint_le(get_sampled_ns(&m), own_after_ns + get_rusage_ns(&children));
+	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert_uint_eq(m.cpu_resolution_ns, 1000);
 	rt_tracker_free(tracker);
 }
 END_TEST
@@ -462,6 +503,7 @@ int main(void)
 	TCase *members = suite_case(suite, "members"), *names = suite_case(suite, "names");
 
 	tcase_add_test(members, tracker_with_running_and_reaped_children_sums_both);
+	tcase_add_test(members, tracker_of_the_caller_has_what_it_reaped_to_the_microsecond);
 	tcase_add_test(members, tracker_with_child_of_non_leader_thread_has_it_as_member);
 	tcase_add_test(members, tracker_after_leader_has_exited_still_has_the_process);
 	tcase_add_test(members, tracker_after_exec_in_non_leader_thread_has_the_same_process);

@@ -41,7 +41,7 @@ START_TEST(child_reaped_between_samples_is_counted_once)
 
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
-	ck_assert_uint_eq(m.cpu_user_ns, 27 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1027 * TICK_NS);
 	ck_assert_uint_eq(m.minor_faults, 127);
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.write_bytes, 2560 + 512);
@@ -67,11 +67,11 @@ static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited
 	return take_sample();
 }
 
-/* The shell has used 50 ms and 30 ms itself. What it reaped was never read: stat would have it in
+/* What it reaped was never read: stat would have it in
  * ticks. */
 START_TEST(cpu_time_that_the_root_reaped_is_that_of_wait4)
 {
-	const uint64_t user_ns = 123456789, system_ns = 98765432;
+	const uint64_t user_ns = 12123456789, system_ns = 98765432;
 	struct rt_metrics m;
 
 	write_family();
@@ -131,7 +131,7 @@ START_TEST(child_auto_reaped_between_samples_stays_in_the_total_with_a_reason)
 
 	m = take_sample();
 
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED | RT_REASON_SIGCHLD_IGNORED);
 }
@@ -155,7 +155,7 @@ START_TEST(child_being_released_by_the_kernel_counts_as_exited)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.minor_faults, 125);
 	ck_assert_uint_eq(m.reasons, 0);
 }
@@ -223,7 +223,7 @@ START_TEST(child_reaped_after_its_read_and_before_that_of_its_parent_is_counted_
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.cpu_system_ns, 14 * TICK_NS);
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.minor_faults, 125);
@@ -235,7 +235,7 @@ static uint64_t first_child_clock_ns;
 
 static int read_test_clock(int32_t pid, struct rti_cpu_clock *out)
 {
-	uint64_t ns = pid == 100 ? 8 * TICK_NS : pid == 101 ? first_child_clock_ns : 2 * TICK_NS;
+	uint64_t ns = pid == 100 ? 1008 * TICK_NS : pid == 101 ? first_child_clock_ns : 2 * TICK_NS;
 
 	if (ns == 0)
 		return -ESRCH;
@@ -271,7 +271,7 @@ START_TEST(reaped_child_with_refused_stat_is_counted_once_by_its_clock)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 40 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1040 * TICK_NS);
 	ck_assert_uint_eq(m.minor_faults, 125);
 	ck_assert_uint_eq(m.valid & RT_HAS_CPU, RT_HAS_CPU);
 }
@@ -297,7 +297,7 @@ START_TEST(what_a_root_with_refused_stat_was_seen_to_use_stays_when_it_ends)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 45 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1045 * TICK_NS);
 	ck_assert_uint_eq(m.partial & RT_HAS_CPU, RT_HAS_CPU);
 }
 END_TEST
@@ -331,7 +331,7 @@ START_TEST(child_reaped_between_reads_of_its_files_is_counted_once)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.minor_faults, 125);
 	ck_assert_uint_eq(m.reasons, 0);
 }
@@ -360,7 +360,7 @@ START_TEST(parent_that_reaps_between_reads_of_its_files_is_read_again)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.read_bytes, 5120 + 700);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 }
 END_TEST
 

@@ -254,7 +254,10 @@ static void finish_waited_tree(struct history *h)
 		finish_with_stopped_tree(h);
 	else
 		finish_with_ended_tree(h);
-	check_history(h, h->m.reasons == 0, "reasons are reported, but nothing is missing");
+	check_history(h, !(h->m.reasons & ~RT_REASON_CLOCK_TICKS),
+	              "reasons are reported, but nothing is missing");
+	check_history(h, !(h->m.valid & RT_HAS_CPU) || sum_cpu(&h->m) / 100 * 101 >= sim.cpu_ns,
+	              "more than a hundredth of a complete CPU time is missing");
 	check_history(h, !sim.has_lost_account, "the rules let no account be lost");
 }
 
@@ -275,7 +278,8 @@ static void finish_tree_with_hidden_io(struct history *h)
 	is_hidden = sim_find(SIM_ROOT, NULL)->hides_io;
 	finish_child(h);
 	check_history(h, h->m.minor_faults == sim.faults, "faults are missing");
-	check_history(h, h->m.reasons == 0, "reasons are reported, but nothing is missing");
+	check_history(h, !(h->m.reasons & ~RT_REASON_CLOCK_TICKS),
+	              "reasons are reported, but nothing is missing");
 	check_history(h, !(h->m.valid & RT_HAS_IO) || h->m.write_bytes == sim.written,
 	              "bytes are missing and not marked");
 	check_history(h, h->m.valid & RT_HAS_IO || is_hidden,

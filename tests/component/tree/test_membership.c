@@ -103,7 +103,7 @@ START_TEST(unrelated_process_with_pid_of_a_member_is_no_member)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(take_sample().processes, 2);
 }
 END_TEST
@@ -187,7 +187,7 @@ START_TEST(unrelated_process_with_pid_of_the_root_ends_the_tree)
 
 	ck_assert_int_eq(try_sample(&m), -ESRCH);
 
-	ck_assert_uint_eq(m.cpu_user_ns, 5 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1005 * TICK_NS);
 	ck_assert_uint_eq(m.processes, 0);
 }
 END_TEST
@@ -255,12 +255,12 @@ START_TEST(orphan_of_an_exited_root_stays_a_member_until_it_exits)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 1);
-	ck_assert_uint_eq(m.cpu_user_ns, 36 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1036 * TICK_NS);
 
 	fake_process_remove(&fix.root, 101);
 
 	ck_assert_int_eq(try_sample(&m), -ESRCH);
-	ck_assert_uint_eq(m.cpu_user_ns, 36 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1036 * TICK_NS);
 	ck_assert_uint_eq(m.processes_seen, 3);
 	ck_assert_int_eq(try_sample(&m), -ESRCH);
 }
@@ -348,7 +348,7 @@ static int track_shell_by_events(void)
 	fake_process_write(&fix.root, &parent);
 	track_process(100, 0);
 	m = take_sample();
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 8 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1008 * TICK_NS);
 	return subscribe_to_test_events(fix.tracker, 100);
 }
 
@@ -366,13 +366,13 @@ START_TEST(zombie_with_exit_event_is_read_before_it_is_reaped)
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.processes_seen, 3);
 	ck_assert_uint_eq(count_alive_by_events(fix.tracker), 1); /* the shell */
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1019 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, 0);
 
 	fake_process_remove(&fix.root, 103); /* and its parent has not waited for it */
 	m = take_sample();
 
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1019 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED);
 	close(fd);
 }
@@ -399,7 +399,7 @@ START_TEST(new_pid_that_is_reused_or_being_released_is_no_member)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 1);
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 8 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1008 * TICK_NS);
 
 	fake_process_remove(&fix.root, 104);
 	ck_assert_uint_eq(take_sample().reasons, 0);
@@ -420,7 +420,7 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 1);
-	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 19 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1019 * TICK_NS);
 	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED);
 	close(fd);
 }

@@ -20,7 +20,7 @@ START_TEST(tree_of_three_processes_yields_sums)
 
 	ck_assert_uint_eq(m.processes, 3);
 	ck_assert_uint_eq(m.threads, 3);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.cpu_system_ns, 14 * TICK_NS);
 	ck_assert_uint_eq(m.cpu_resolution_ns, TICK_NS);
 	ck_assert_uint_eq(m.rss_bytes, pages_to_bytes(33));
@@ -111,9 +111,66 @@ START_TEST(process_tracked_alone_excludes_children)
 	m = take_sample();
 
 	ck_assert_uint_eq(m.processes, 1);
-	ck_assert_uint_eq(m.cpu_user_ns, 5 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1005 * TICK_NS);
 	ck_assert_uint_eq(m.minor_faults, 50);
 	ck_assert_uint_eq(m.read_bytes, 4096);
+}
+END_TEST
+
+/* Without CPU clocks, a process has two times in whole ticks, and two more if it has reaped. E.g.:
+ * 199 ticks were read, and almost 201 may have been used. */
+START_TEST(cpu_time_is_a_lower_bound_if_ticks_hide_more_than_a_hundredth)
+{
+	static const struct {
+		uint64_t ticks;
+		bool has_reaped;
+		uint32_t flags;
+		bool is_complete;
+	} cases[] = {
+		{ 199, false, 0, false },
+		{ 200, false, 0, true },
+		{ 399, true, 0, false },
+		{ 400, true, 0, true },
+		{ 200, true, RT_OPT_NO_CHILDREN, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct fake_process alone = shell;
+		struct rt_metrics m;
+
+		alone.children = "";
+		alone.stime = 0;
+		alone.utime = cases[i].ticks;
+		alone.cminflt = cases[i].has_reaped;
+		fake_process_write(&fix.root, &alone);
+		track_process(100, cases[i].flags);
+		m = take_sample();
+
+		ck_assert((m.valid & RT_HAS_CPU) == (cases[i].is_complete ? RT_HAS_CPU : 0));
+		ck_assert((m.partial & RT_HAS_CPU) == (cases[i].is_complete ? 0 : RT_HAS_CPU));
+		ck_assert_uint_eq(m.reasons, cases[i].is_complete ? 0 : RT_REASON_CLOCK_TICKS);
+		rt_tracker_free(fix.tracker);
+		fix.tracker = NULL;
+	}
+}
+END_TEST
+
+/* A child that no sample saw may have had a larger peak than all that they saw. */
+START_TEST(peak_of_process_that_has_reaped_is_a_lower_bound)
+{
+	struct fake_process parent = shell;
+	struct rt_metrics m;
+
+	parent.children = "";
+	parent.cminflt = 1;
+	fake_process_write(&fix.root, &parent);
+	track_process(100, _i ? RT_OPT_NO_CHILDREN : 0);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.peak_rss_bytes, shell.hwm_kib * 1024);
+	ck_assert((m.valid & RT_HAS_PEAK_RSS) == (_i ? RT_HAS_PEAK_RSS : 0));
+	ck_assert((m.partial & RT_HAS_PEAK_RSS) == (_i ? 0 : RT_HAS_PEAK_RSS));
 }
 END_TEST
 
@@ -134,7 +191,7 @@ START_TEST(domain_that_is_not_wanted_is_not_read)
 
 	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
 	ck_assert_uint_eq(m.partial, 0);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_IO), -EOPNOTSUPP);
 }
 END_TEST
@@ -159,7 +216,7 @@ START_TEST(zombie_has_no_memory_and_keeps_its_other_figures)
 	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
 	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_TREE | RT_HAS_PROCESSES_SEEN);
-	ck_assert_uint_eq(m.cpu_user_ns, 26 * TICK_NS);
+	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 }
 END_TEST
 
@@ -239,7 +296,7 @@ START_TEST(process_with_exited_threads_has_partial_switches)
 
 	fake_process_write(&fix.root, &shell);
 	fixture_write(&fix.root, "proc/100/stat",
-	              "100 (sh) S 1 1 1 0 -1 0 90 0 0 0 5 3 0 0 20 0 1 0 1000 0 10\n");
+	              "100 (sh) S 1 1 1 0 -1 0 90 0 0 0 1005 3 0 0 20 0 1 0 1000 0 10\n");
 	track_process(100, 0);
 
 	m = take_sample();
@@ -275,6 +332,8 @@ int main(void)
 	tcase_add_test(sums, tree_of_three_processes_yields_a_row_for_each);
 	tcase_add_test(sums, first_sample_opens_each_file_of_a_member_once);
 	tcase_add_test(sums, process_tracked_alone_excludes_children);
+	tcase_add_test(sums, cpu_time_is_a_lower_bound_if_ticks_hide_more_than_a_hundredth);
+	tcase_add_loop_test(sums, peak_of_process_that_has_reaped_is_a_lower_bound, 0, 2);
 	tcase_add_test(sums, domain_that_is_not_wanted_is_not_read);
 	tcase_add_test(states, zombie_has_no_memory_and_keeps_its_other_figures);
 	tcase_add_test(states, zombie_that_was_never_read_alive_has_no_peak_rss);

@@ -5,11 +5,12 @@
 
 struct tree_fixture fix;
 
+/* It has run for 10 s, of which ticks hide less than a hundredth. */
 const struct fake_process shell = {
 	.pid = 100,
 	.ppid = 1,
 	.comm = "sh",
-	.utime = 5,
+	.utime = 1005,
 	.stime = 3,
 	.minflt = 50,
 	.starttime = 1000,
