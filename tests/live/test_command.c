@@ -172,6 +172,16 @@ static double sum_times(const char *path)
 	return sum;
 }
 
+/* On a busy system process events may be lost. Then nothing proves that all processes were waited
+ * for, and what the outcome says of them are lower bounds. */
+static void require_valid(const struct rt_outcome *outcome, uint64_t domain)
+{
+	if (outcome->reasons & RT_REASON_UNVERIFIED)
+		ck_assert_uint_eq(outcome->partial & domain, domain);
+	else
+		ck_assert_uint_eq(outcome->valid & domain, domain);
+}
+
 START_TEST(cpu_time_with_waited_for_children_is_that_of_the_shell)
 {
 	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
@@ -192,7 +202,7 @@ START_TEST(cpu_time_with_waited_for_children_is_that_of_the_shell)
 	/* The shell prints whole ticks, or even less, and then runs for a moment longer. */
 	ck_assert_double_le(expected_s - 0.04, (double)get_outcome_ns(&outcome) / 1e9);
 	ck_assert_double_ge(expected_s + 0.05, (double)get_outcome_ns(&outcome) / 1e9);
-	ck_assert_uint_ne(outcome.valid & RT_HAS_CTXSW, 0);
+	require_valid(&outcome, RT_HAS_CTXSW);
 	ck_assert_uint_eq(outcome.cpu_low_ns, get_outcome_ns(&outcome));
 }
 END_TEST
@@ -301,7 +311,7 @@ START_TEST(peak_of_program_excludes_the_caller)
 {
 	struct rt_outcome outcome = run_shell("exec python3 -c 'x = bytearray(64 << 20)'");
 
-	ck_assert_uint_eq(outcome.valid & RT_HAS_PEAK_RSS, RT_HAS_PEAK_RSS);
+	require_valid(&outcome, RT_HAS_PEAK_RSS);
 	ck_assert_uint_gt(outcome.peak_rss_bytes, 64 << 20);
 	ck_assert_uint_lt(outcome.peak_rss_bytes, 90 << 20);
 }
