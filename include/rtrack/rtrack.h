@@ -463,7 +463,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 /** A member ignores SIGCHLD: children of it that start and exit between two samples leave no
  * trace.
  * @since 0.1
- * @since 0.2 Also detected if the tracker does not measure peak resident memory. */
+ * @since 0.2 Also detected if the tracker does not measure peak resident memory.
+ * @since 0.3 The counters are lower bounds (`partial`) unless process events report each exit. */
 #define RT_REASON_SIGCHLD_IGNORED 0x2U
 /** CPU time or page faults of a member could not be read. @since 0.1 */
 #define RT_REASON_UNREADABLE 0x4U

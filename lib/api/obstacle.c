@@ -107,6 +107,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_CGROUP_REMOVED:
 	case RTI_CAUSE_CGROUP_DEVICE:
 		return RT_OBSTACLE_GONE;
+	case RTI_CAUSE_SIGCHLD:
 	case RTI_CAUSE_TICKS:
 	case RTI_CAUSE_CGROUP_MEMBERS:
 	case RTI_CAUSE_CGROUP_HIDDEN:

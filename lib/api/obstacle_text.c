@@ -25,6 +25,9 @@ static const char *const texts[] = {
 	[RTI_CAUSE_UNWAITED] = "A process has ended, and no process of the tree waited for it. What"
 			       " it used after its last read is not known. Shorter intervals lose"
 			       " less.",
+	[RTI_CAUSE_SIGCHLD] = "A process ignores SIGCHLD, so no account has what its children used."
+			      " Those that start and end between two samples leave no trace."
+			      " Shorter intervals lose less.",
 	[RTI_CAUSE_UNREPORTED] = "A process has ended. The kernel reports its last figures only to"
 				 " the process that waits for it. rt_command_start() has a"
 				 " supervisor that does.",
@@ -322,9 +325,10 @@ static const char *text_of_account(int err)
 /* What an account by BPF programs would have. */
 static bool is_seen_by_account(enum rti_cause cause)
 {
-	return cause == RTI_CAUSE_UNWAITED || cause == RTI_CAUSE_TICKS ||
-	       cause == RTI_CAUSE_UNREPORTED || cause == RTI_CAUSE_THREAD_ENDED ||
-	       cause == RTI_CAUSE_EVENTS_UNHEARD || cause == RTI_CAUSE_EVENTS_LOST;
+	return cause == RTI_CAUSE_UNWAITED || cause == RTI_CAUSE_SIGCHLD ||
+	       cause == RTI_CAUSE_TICKS || cause == RTI_CAUSE_UNREPORTED ||
+	       cause == RTI_CAUSE_THREAD_ENDED || cause == RTI_CAUSE_EVENTS_UNHEARD ||
+	       cause == RTI_CAUSE_EVENTS_LOST;
 }
 
 void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char *out, size_t size)

@@ -199,7 +199,21 @@ static void make_partial(struct rt_metrics *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
-/* If something is known to be missing, the sums are lower bounds. */
+/* Children of a process that ignores SIGCHLD are in no account, and those that no sample saw leave
+ * no trace but process events. */
+static bool may_lack_ignored(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+	bool sees_every_exit =
+	    shared ? shared->events == RTI_EVENTS_INTACT
+		   : rti_fork_tracker_is_complete(fork_tracker) && !fork_tracker->has_lost_events;
+
+	return tree->reasons & RT_REASON_SIGCHLD_IGNORED && !tree->ledger.self_only &&
+	       !sees_every_exit;
+}
+
+/* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
 static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = tree->domains.counters;
@@ -215,7 +229,8 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 	}
 	if (rti_watched_lacks_reborn(tree))
 		make_partial(out, UINT64_MAX);
-	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED))
+	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
+	    may_lack_ignored(tree))
 		make_partial(out, counters);
 	make_partial(out, tree->obstacles.lost.met);
 	if (!counts_every_fork(tree))
