@@ -6,27 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bpf/tree_account.h"
+#include "counted_work.h"
 #include "refusals.h"
 #include "suite.h"
 
-#define LOOKS 500000 /* 100 s */
-#define NAP_US 200
 #define LARGE_BYTES (64u << 20)
 #define MIDDLE_BYTES (24u << 20)
-
-/* A thread that was freed unseen is no reason to skip: its process has ended before. */
-static void settle(struct rti_tree_account *account, struct rti_account_totals *totals)
-{
-	for (int looks = 0; looks < LOOKS; looks++) {
-		ck_assert_int_eq(rti_account_read(account, totals), 0);
-		if ((totals->is_whole || rti_account_lacks_missed(totals)) && !totals->running)
-			return;
-		usleep(NAP_US);
-	}
-	ck_abort_msg("begun %lu, freed %lu, found %lu", (unsigned long)totals->begun,
-	             (unsigned long)totals->freed, (unsigned long)totals->found);
-}
 
 static void touch(size_t bytes)
 {
@@ -65,51 +50,22 @@ static void spawn_both(void)
 	spawn("true", NULL);
 }
 
-struct taken {
-	struct rti_account_record of_execs[3]; /* by their number */
-	unsigned count;
-};
-
-static void take_record(void *arg, const struct rti_account_record *record)
-{
-	struct taken *taken = arg;
-
-	taken->of_execs[record->execs % 3] = *record;
-	taken->count++;
-}
-
-static void take_text(void *arg, const struct rti_account_text *text)
-{
-	(void)arg;
-	(void)text;
-}
-
-/* Returns false, and skips the test, if a record is missing. */
-static bool run(const struct rti_account_request *request, struct taken *taken,
+/* Sets records by the number of programs that the process has executed. Returns false, and skips
+ * the test, if one is missing. */
+static bool run(const struct rti_account_request *request, struct rti_account_record of_execs[3],
                 struct rti_account_totals *totals)
 {
-	const struct rti_account_taker taker = { taken, take_record, take_text, NULL };
-	struct rti_tree_account *account;
-	pid_t pid;
+	struct rti_tree_account *account = open_account(request);
+	struct rti_account_record records[RECORDS_MAX];
+	size_t count;
 
-	ck_assert_int_eq(rti_account_open(&account, request), 0);
-	ck_assert_int_eq(rti_account_arm(account, true), 0);
-	pid = fork();
-	if (pid == 0) {
-		pid = fork();
-		if (pid == 0) {
-			spawn_both();
-			_exit(0);
-		}
-		waitpid(pid, NULL, 0);
-		_exit(0);
-	}
-	ck_assert_int_eq(rti_account_arm(account, false), 0);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	settle(account, totals);
-	ck_assert_int_eq(rti_account_take(account, &taker), 0);
+	run_accounted(account, spawn_both);
+	read_until_whole(account, totals);
+	count = take_records(account, records);
 	rti_account_close(account);
-	if (taken->count == 3)
+	for (size_t i = 0; i < count; i++)
+		of_execs[records[i].execs % 3] = records[i];
+	if (count == 3)
 		return true;
 	ck_assert_uint_gt(totals->missed, 0);
 	suite_skip_test("the kernel has called no program for a thread");
@@ -125,15 +81,15 @@ START_TEST(program_between_two_execs_is_in_the_peak_or_that_is_unknown)
 {
 	const struct rti_account_request request = { .wants_records = true };
 	struct rti_account_totals totals;
-	struct taken taken = { .count = 0 };
+	struct rti_account_record of_execs[3];
 
-	if (!run(&request, &taken, &totals))
+	if (!run(&request, of_execs, &totals))
 		return;
-	ck_assert_uint_lt(peak_bytes(&taken.of_execs[2]), LARGE_BYTES);
-	if (!(taken.of_execs[2].flags & RTI_ROW_LACKS_PEAK)) /* since Linux 6.16 */
-		ck_assert_uint_ge(peak_bytes(&taken.of_execs[2]), MIDDLE_BYTES);
-	ck_assert_uint_eq(taken.of_execs[0].flags & RTI_ROW_LACKS_PEAK, 0);
-	ck_assert_uint_ge(peak_bytes(&taken.of_execs[0]), LARGE_BYTES);
+	ck_assert_uint_lt(peak_bytes(&of_execs[2]), LARGE_BYTES);
+	if (!(of_execs[2].flags & RTI_ROW_LACKS_PEAK)) /* since Linux 6.16 */
+		ck_assert_uint_ge(peak_bytes(&of_execs[2]), MIDDLE_BYTES);
+	ck_assert_uint_eq(of_execs[0].flags & RTI_ROW_LACKS_PEAK, 0);
+	ck_assert_uint_ge(peak_bytes(&of_execs[0]), LARGE_BYTES);
 }
 END_TEST
 
@@ -142,16 +98,16 @@ START_TEST(without_a_look_at_the_old_memory_only_its_peak_is_unknown)
 	const struct rti_account_request request = { .wants_records = true,
 		                                     .lacks_prepare_exec = true };
 	struct rti_account_totals totals;
-	struct taken taken = { .count = 0 };
+	struct rti_account_record of_execs[3];
 
-	if (!run(&request, &taken, &totals))
+	if (!run(&request, of_execs, &totals))
 		return;
-	ck_assert_uint_ne(taken.of_execs[2].flags & RTI_ROW_LACKS_PEAK, 0);
-	ck_assert_uint_eq(taken.of_execs[0].flags & RTI_ROW_LACKS_PEAK, 0);
-	ck_assert_uint_lt(peak_bytes(&taken.of_execs[1]), MIDDLE_BYTES);
+	ck_assert_uint_ne(of_execs[2].flags & RTI_ROW_LACKS_PEAK, 0);
+	ck_assert_uint_eq(of_execs[0].flags & RTI_ROW_LACKS_PEAK, 0);
+	ck_assert_uint_lt(peak_bytes(&of_execs[1]), MIDDLE_BYTES);
 	/* It cannot have been above the peak of the large process, which is known. */
 	ck_assert_uint_eq(totals.peakless, 0);
-	ck_assert_uint_eq(totals.peak_pages, taken.of_execs[0].peak_pages);
+	ck_assert_uint_eq(totals.peak_pages, of_execs[0].peak_pages);
 }
 END_TEST
 
@@ -195,11 +151,11 @@ static struct rti_account_totals run_adopted(bool lacks_prepare_exec)
 	int go, status;
 
 	request.root = start_large(&go);
-	ck_assert_int_eq(rti_account_open(&account, &request), 0);
+	account = open_account(&request);
 	close(go);
 	ck_assert_int_eq(waitpid(request.root, &status, 0), request.root);
 	ck_assert_int_eq(status, 0);
-	settle(account, &totals);
+	read_until_whole(account, &totals);
 	rti_account_close(account);
 	return totals;
 }

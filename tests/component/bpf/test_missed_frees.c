@@ -3,38 +3,18 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/tree_account.h"
+#include "counted_work.h"
 #include "refusals.h"
 #include "suite.h"
 
 #define TRIES 20
-#define LOOKS 500000 /* 100 s */
-#define NAP_US 200
 #define FREED_AFTER_US 50000 /* an RCU grace period; if it takes longer, the try shows nothing */
 #define BURN_NS UINT64_C(2000000)
-
-static struct rti_tree_account *open_account(bool misses_frees)
-{
-	const struct rti_account_request request = { .wants_records = true,
-		                                     .misses_frees = misses_frees };
-	struct rti_tree_account *account;
-
-	ck_assert_int_eq(rti_account_open(&account, &request), 0);
-	return account;
-}
-
-/* What wait4(2) says of a process. */
-struct waited {
-	int status;
-	struct rusage use;
-};
 
 static void *do_nothing(void *unused)
 {
@@ -50,78 +30,6 @@ static void secure_all(void)
 	for (int i = 0; i < 4; i++)
 		if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
 			pthread_join(thread, NULL);
-}
-
-/* Fork the supervisor of an account, which runs work() in a child and waits for it. */
-static struct waited run_accounted(struct rti_tree_account *account, void (*work)(void))
-{
-	struct waited *waited = mmap(NULL, sizeof(*waited), PROT_READ | PROT_WRITE,
-	                             MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-		      copy;
-	pid_t pid;
-
-	ck_assert_ptr_ne(waited, MAP_FAILED);
-	ck_assert_int_eq(rti_account_arm(account, true), 0);
-	pid = fork();
-	if (pid == 0) {
-		pid = fork();
-		if (pid == 0) {
-			work();
-			_exit(3);
-		}
-		waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT);
-		secure_all();
-		wait4(pid, &waited->status, 0, &waited->use);
-		_exit(0);
-	}
-	ck_assert_int_eq(rti_account_arm(account, false), 0);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	copy = *waited;
-	munmap(waited, sizeof(*waited));
-	return copy;
-}
-
-/* Until each thread has left its CPU. Returns false if one was not secured in time, under load. */
-static bool settle(struct rti_tree_account *account, struct rti_account_totals *totals)
-{
-	for (int looks = 0; looks < LOOKS; looks++) {
-		ck_assert_int_eq(rti_account_read(account, totals), 0);
-		if (totals->is_whole && !totals->running)
-			return true;
-		if (rti_account_lacks_missed(totals))
-			return false;
-		usleep(NAP_US);
-	}
-	ck_abort_msg("begun %lu, freed %lu, found %lu", (unsigned long)totals->begun,
-	             (unsigned long)totals->freed, (unsigned long)totals->found);
-}
-
-struct taken {
-	struct rti_account_record last;
-	unsigned count;
-};
-
-static void take_record(void *arg, const struct rti_account_record *record)
-{
-	struct taken *taken = arg;
-
-	taken->last = *record;
-	taken->count++;
-}
-
-static void take_text(void *arg, const struct rti_account_text *text)
-{
-	(void)arg;
-	(void)text;
-}
-
-static struct taken take(struct rti_tree_account *account)
-{
-	struct taken taken = { .count = 0 };
-	const struct rti_account_taker taker = { &taken, take_record, take_text, NULL };
-
-	ck_assert_int_eq(rti_account_take(account, &taker), 0);
-	return taken;
 }
 
 static void burn(void)
@@ -196,23 +104,25 @@ static const struct {
 
 START_TEST(threads_that_end_after_their_leader_are_in_the_record)
 {
+	const struct rti_account_request request = { .wants_records = true,
+		                                     .misses_frees = cases[_i].misses_frees };
+
 	for (int i = 0; i < TRIES; i++) {
-		struct rti_tree_account *account = open_account(cases[_i].misses_frees);
-		struct waited waited = run_accounted(account, end_one_by_one);
+		struct rti_tree_account *account = open_account(&request);
+		struct waited waited = run_accounted_with(account, end_one_by_one, secure_all);
+		struct rti_account_record records[RECORDS_MAX];
 		struct rti_account_totals totals;
-		struct taken taken;
 
 		ck_assert_int_eq(waited.status, 7 << 8);
 		if (cases[_i].is_late)
 			usleep(FREED_AFTER_US);
-		if (!settle(account, &totals)) {
+		if (!read_until_whole(account, &totals)) {
 			suite_skip_test("a thread was freed before it was secured");
 			rti_account_close(account);
 			return;
 		}
-		taken = take(account);
-		ck_assert_uint_eq(taken.count, 1);
-		check_record(&taken.last, &waited, &totals);
+		ck_assert_uint_eq(take_records(account, records), 1);
+		check_record(&records[0], &waited, &totals);
 		rti_account_close(account);
 	}
 }

@@ -14,19 +14,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/tree_account.h"
+#include "counted_work.h"
 #include "refusals.h"
 #include "suite.h"
 
 #define MS UINT64_C(1000000)
 #define CHILDREN 40
 #define THREADS 100
-#define ROOM 4096
-#define LOOKS 500000     /* 100 s */
-#define LOST_AFTER 50000 /* 10 s without the last few threads: these are lost */
-#define MISSED_MAX 4     /* of 41 threads */
 #define TRIES 20
 #define MEMORY_BYTES (64u << 20)
+#define LOOKS 500000 /* 100 s */
 #define NAP_US 200
 
 /* What a process and all that it has waited for have used at most after wait4(2) has looked: it may
@@ -51,75 +48,10 @@ static void burn_ns(uint64_t ns)
 		;
 }
 
-static struct rti_tree_account *open_account(const struct rti_account_request *request)
-{
-	struct rti_tree_account *account;
-
-	ck_assert_int_eq(rti_account_open(&account, request), 0);
-	return account;
-}
-
-/* Fork the supervisor of an account, which runs work() in a child and waits for it. Returns what
- * wait4(2) said there. */
-static struct rusage run_accounted(struct rti_tree_account *account, void (*work)(void))
-{
-	struct rusage *use = mmap(NULL, sizeof(*use), PROT_READ | PROT_WRITE,
-	                          MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-		      copy;
-	pid_t pid;
-
-	ck_assert_ptr_ne(use, MAP_FAILED);
-	ck_assert_int_eq(rti_account_arm(account, true), 0);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		pid = fork();
-		if (pid == 0) {
-			work();
-			_exit(3);
-		}
-		wait4(pid, NULL, 0, use);
-		while (wait(NULL) > 0) /* orphans */
-			;
-		_exit(0);
-	}
-	ck_assert_int_eq(rti_account_arm(account, false), 0);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	copy = *use;
-	munmap(use, sizeof(*use));
-	return copy;
-}
-
-/* Whether the kernel has called no program for a thread that it has freed. Without room in limbo
- * that does not show: then it is so if the thread does not come. */
-static bool lacks_thread(const struct rti_account_totals *totals, int looks)
-{
-	uint64_t missing = totals->begun - totals->freed - totals->found;
-
-	return !totals->running && missing > 0 &&
-	       (missing == totals->missed || (looks >= LOST_AFTER && missing <= MISSED_MAX));
-}
-
-/* Until each thread has left its CPU. Returns false if one is lost, under load. */
-static bool wait_until_whole(struct rti_tree_account *account, struct rti_account_totals *totals)
-{
-	for (int looks = 1; looks <= LOOKS; looks++) {
-		ck_assert_int_eq(rti_account_read(account, totals), 0);
-		if (totals->is_whole && !totals->running)
-			return true;
-		if (lacks_thread(totals, looks))
-			return false;
-		usleep(NAP_US);
-	}
-	ck_abort_msg("begun %lu, freed %lu, found %lu, running %lu", (unsigned long)totals->begun,
-	             (unsigned long)totals->freed, (unsigned long)totals->found,
-	             (unsigned long)totals->running);
-}
-
 /* If a thread is lost, this skips the test, closes the account and returns false. */
 static bool settle(struct rti_tree_account *account, struct rti_account_totals *totals)
 {
-	if (wait_until_whole(account, totals))
+	if (read_until_whole(account, totals))
 		return true;
 	suite_skip_test("the kernel has called no program for a thread");
 	rti_account_close(account);
@@ -143,34 +75,6 @@ static void check_use(const struct rti_account_totals *totals, const struct rusa
 	                  (uint64_t)(use->ru_nvcsw + use->ru_nivcsw));
 	ck_assert_uint_eq(totals->use.write_bytes / 512, (uint64_t)use->ru_oublock);
 	ck_assert_uint_eq(totals->unmarked, 0);
-}
-
-struct taken {
-	struct rti_account_record *records;
-	size_t count;
-};
-
-static void take_record(void *arg, const struct rti_account_record *record)
-{
-	struct taken *taken = arg;
-
-	ck_assert_uint_lt(taken->count, ROOM);
-	taken->records[taken->count++] = *record;
-}
-
-static void take_text(void *arg, const struct rti_account_text *text)
-{
-	(void)arg;
-	ck_assert_uint_eq(text->kind, RTI_ACCOUNT_TEXT);
-}
-
-static size_t take_all(struct rti_tree_account *account, struct rti_account_record *records)
-{
-	struct taken taken = { records, 0 };
-	const struct rti_account_taker taker = { &taken, take_record, take_text };
-
-	ck_assert_int_eq(rti_account_take(account, &taker), 0);
-	return taken.count;
 }
 
 static void fork_and_wait(void (*work)(void))
@@ -198,8 +102,8 @@ static void fork_many(void)
 START_TEST(children_that_are_waited_for_have_what_wait4_says)
 {
 	struct rti_tree_account *account = open_account(&usual);
-	struct rti_account_record records[ROOM];
-	struct rusage use = run_accounted(account, fork_many);
+	struct rti_account_record records[RECORDS_MAX];
+	struct rusage use = run_accounted(account, fork_many).use;
 	struct rti_account_totals totals;
 	uint64_t sum_ns = 0;
 
@@ -207,7 +111,7 @@ START_TEST(children_that_are_waited_for_have_what_wait4_says)
 		return;
 	check_use(&totals, &use);
 	ck_assert_uint_eq(totals.processes, CHILDREN + 1);
-	ck_assert_uint_eq(take_all(account, records), CHILDREN + 1);
+	ck_assert_uint_eq(take_records(account, records), CHILDREN + 1);
 	for (int i = 0; i <= CHILDREN; i++)
 		sum_ns += records[i].cpu_ns;
 	ck_assert_uint_eq(sum_ns, totals.use.cpu_ns);
@@ -232,7 +136,7 @@ static void fork_and_forget(void)
 START_TEST(children_that_no_process_waits_for_are_counted)
 {
 	struct rti_tree_account *account = open_account(&usual);
-	struct rusage use = run_accounted(account, fork_and_forget);
+	struct rusage use = run_accounted(account, fork_and_forget).use;
 	struct rti_account_totals totals;
 
 	if (!settle(account, &totals))
@@ -267,8 +171,8 @@ static void start_threads(void)
 START_TEST(threads_are_of_one_process)
 {
 	struct rti_tree_account *account = open_account(&usual);
-	struct rti_account_record records[ROOM];
-	struct rusage use = run_accounted(account, start_threads);
+	struct rti_account_record records[RECORDS_MAX];
+	struct rusage use = run_accounted(account, start_threads).use;
 	struct rti_account_totals totals;
 
 	if (!settle(account, &totals))
@@ -276,7 +180,7 @@ START_TEST(threads_are_of_one_process)
 	check_use(&totals, &use);
 	ck_assert_uint_eq(totals.begun, THREADS + 1);
 	ck_assert_uint_eq(totals.processes, 1);
-	ck_assert_uint_eq(take_all(account, records), 1);
+	ck_assert_uint_eq(take_records(account, records), 1);
 	ck_assert_uint_eq(records[0].cpu_ns, totals.use.cpu_ns);
 	ck_assert_uint_eq(records[0].status, 3 << 8);
 	rti_account_close(account);
@@ -302,7 +206,7 @@ static void execute_in_thread(void)
 /* The thread takes the pid of the leader, which gets another one. That is no loss. */
 START_TEST(exec_by_another_thread_is_of_the_same_process)
 {
-	struct rti_account_record records[ROOM];
+	struct rti_account_record records[RECORDS_MAX];
 	struct rti_account_totals totals;
 	struct rti_tree_account *account;
 	struct rusage use;
@@ -311,13 +215,13 @@ START_TEST(exec_by_another_thread_is_of_the_same_process)
 	for (;; tries++) {
 		ck_assert_int_lt(tries, TRIES);
 		account = open_account(&usual);
-		use = run_accounted(account, execute_in_thread);
-		if (wait_until_whole(account, &totals))
+		use = run_accounted(account, execute_in_thread).use;
+		if (read_until_whole(account, &totals))
 			break;
 		rti_account_close(account);
 	}
 	check_use(&totals, &use);
-	ck_assert_uint_eq(take_all(account, records), 1);
+	ck_assert_uint_eq(take_records(account, records), 1);
 	ck_assert_str_eq(records[0].comm, "sh");
 	ck_assert_uint_eq(records[0].status, 7 << 8);
 	ck_assert_uint_eq(records[0].execs, 1);
@@ -347,13 +251,13 @@ START_TEST(peak_of_spawned_program_excludes_its_parent)
 {
 	const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct rti_tree_account *account = open_account(&usual);
-	struct rti_account_record records[ROOM];
-	struct rusage use = run_accounted(account, spawn_from_large);
+	struct rti_account_record records[RECORDS_MAX];
+	struct rusage use = run_accounted(account, spawn_from_large).use;
 	struct rti_account_totals totals;
 
 	if (!settle(account, &totals))
 		return;
-	ck_assert_uint_eq(take_all(account, records), 2);
+	ck_assert_uint_eq(take_records(account, records), 2);
 	ck_assert_str_eq(records[0].comm, "true");
 	if (records[0].flags & RTI_ROW_LACKS_PEAK)
 		ck_assert_uint_eq(records[0].peak_pages, 0); /* before Linux 6.16 */
@@ -375,7 +279,7 @@ START_TEST(without_storage_few_tasks_are_whole_and_more_are_not)
 
 	request.lacks_storage = true;
 	account = open_account(&request);
-	use = run_accounted(account, burn_a_little);
+	use = run_accounted(account, burn_a_little).use;
 	if (!settle(account, &totals))
 		return;
 	check_use(&totals, &use);
@@ -392,13 +296,13 @@ START_TEST(processes_without_row_are_in_the_totals)
 {
 	struct rti_account_request request = usual;
 	struct rti_tree_account *account;
-	struct rti_account_record records[ROOM];
+	struct rti_account_record records[RECORDS_MAX];
 	struct rti_account_totals totals;
 	struct rusage use;
 
 	request.rows = 2;
 	account = open_account(&request);
-	use = run_accounted(account, fork_many);
+	use = run_accounted(account, fork_many).use;
 	/* There is as little room in limbo: until they are freed, some are nowhere. */
 	if (!settle(account, &totals))
 		return;
@@ -406,7 +310,7 @@ START_TEST(processes_without_row_are_in_the_totals)
 	ck_assert_uint_eq(totals.processes, CHILDREN + 1);
 	ck_assert_uint_gt(totals.rowless, 0);
 	/* Records are lost, too: there is no room in limbo. */
-	ck_assert_uint_eq(take_all(account, records) + totals.rowless + totals.lost,
+	ck_assert_uint_eq(take_records(account, records) + totals.rowless + totals.lost,
 	                  totals.processes);
 	rti_account_close(account);
 }
@@ -415,7 +319,7 @@ END_TEST
 START_TEST(records_that_do_not_fit_are_counted)
 {
 	struct rti_account_request request = usual;
-	struct rti_account_record records[ROOM];
+	struct rti_account_record records[RECORDS_MAX];
 	struct rti_tree_account *account;
 	struct rti_account_totals totals;
 
@@ -425,7 +329,7 @@ START_TEST(records_that_do_not_fit_are_counted)
 	if (!settle(account, &totals))
 		return;
 	ck_assert_uint_gt(totals.lost, 0);
-	ck_assert_uint_eq(take_all(account, records) + totals.lost, totals.processes);
+	ck_assert_uint_eq(take_records(account, records) + totals.lost, totals.processes);
 	rti_account_close(account);
 }
 END_TEST
@@ -434,7 +338,7 @@ START_TEST(forked_child_of_the_owner_is_refused)
 {
 	struct rti_tree_account *account = open_account(&usual);
 	struct rti_account_totals totals;
-	const struct rti_account_taker taker = { NULL, take_record, take_text };
+	const struct rti_account_taker taker = { 0 };
 	int status;
 	pid_t pid = fork();
 
@@ -485,7 +389,7 @@ static void run_in_pid_namespace(void)
 START_TEST(pid_of_another_namespace_is_that_of_the_caller)
 {
 	struct rti_tree_account *account = open_account(&usual);
-	struct rti_account_record records[ROOM];
+	struct rti_account_record records[RECORDS_MAX];
 	struct rti_account_totals totals;
 
 	if (geteuid() != 0) {
@@ -495,7 +399,7 @@ START_TEST(pid_of_another_namespace_is_that_of_the_caller)
 	run_accounted(account, run_in_pid_namespace);
 	if (!settle(account, &totals))
 		return;
-	ck_assert_uint_eq(take_all(account, records), 2);
+	ck_assert_uint_eq(take_records(account, records), 2);
 	ck_assert_int_eq(records[0].ppid, records[1].pid);
 	ck_assert_int_gt(records[0].pid, 1);
 	rti_account_close(account);
