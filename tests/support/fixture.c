@@ -41,11 +41,12 @@ void fixture_new(struct fixture *f)
 }
 
 /* A file is emptied before it is removed. So a reader with an open descriptor sees that it was
- * removed, as with a file in /proc. A FIFO has no contents. */
+ * removed, as with a file in /proc. A FIFO has no contents, and a program that is about to end keeps
+ * those of its file (ETXTBSY). */
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)ftw;
-	if (type == FTW_F && S_ISREG(st->st_mode) && truncate(path, 0) < 0)
+	if (type == FTW_F && S_ISREG(st->st_mode) && truncate(path, 0) < 0 && errno != ETXTBSY)
 		return -1;
 	return remove(path);
 }
