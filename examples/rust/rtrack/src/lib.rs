@@ -10,9 +10,9 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A figure that could not be read is `None`, never 0. [`Metrics::raw`] and similar methods return
-//! the structs of the C library with all their fields. [`rtrack_sys`] has the constants of their
-//! bits.
+//! A figure that could not be read is `None`, never 0, and so is a lower bound. [`Metrics::raw`] and
+//! similar methods return the structs of the C library with all their fields. [`rtrack_sys`] has
+//! the constants of their bits.
 
 mod command;
 mod records;

@@ -44,9 +44,12 @@ fn tracker_measures_burnt_cpu_time() {
         used.interval() >= Duration::from_millis(200) && used.interval() <= start.elapsed() * 2
     );
     let cores = (user + system) as f64 / used.interval().as_nanos() as f64;
-    assert!((used.cores_used().unwrap() - cores).abs() < 0.001);
+    // Other tests start programs meanwhile. What these have reaped is known in ticks.
+    let is_exact = used.raw().valid & sys::RT_HAS_CPU != 0;
+    assert!((used.raw().cores_used - cores).abs() < 0.001);
+    assert_eq!(used.cores_used(), is_exact.then_some(used.raw().cores_used));
     assert!(after.rss_bytes().unwrap() > 1 << 20);
-    assert!(after.cpu().unwrap() >= before.cpu().unwrap());
+    assert!(after.raw().cpu_user_ns >= before.raw().cpu_user_ns);
     let members = tracker.processes().unwrap();
     assert_eq!(members[0].pid as u32, std::process::id());
 }
