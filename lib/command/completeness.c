@@ -121,10 +121,19 @@ static bool is_cpu_short(const struct rti_completeness_known *known, bool is_cov
 	return tails_ns > known->total_ns / 1000 + FEW_TAILS_NS;
 }
 
+/* Why members may lack something, as samples have seen it. If each process was waited for, none was
+ * reaped by the kernel, whoever ignores SIGCHLD. */
+static uint32_t seen_reasons(const struct rti_completeness_known *known)
+{
+	if (known->unproven_ns == 0 && !known->is_supervisor_lost)
+		return known->reasons & ~RT_REASON_SIGCHLD_IGNORED;
+	return known->reasons;
+}
+
 static uint32_t cpu_reasons(const struct rti_completeness_known *known,
                             const struct rti_cpu_bounds_known *bounds)
 {
-	uint32_t reasons = bounds->is_covered_by_cgroup ? 0 : known->reasons;
+	uint32_t reasons = bounds->is_covered_by_cgroup ? 0 : seen_reasons(known);
 
 	if (known->is_running)
 		reasons |= RT_REASON_LEFT_RUNNING;
@@ -152,7 +161,8 @@ struct rti_completeness rti_completeness(const struct rti_completeness_known *kn
 		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
 	struct rti_cpu_bounds bounds;
 
-	out.member_reasons = known->reasons | (out.reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING);
+	out.member_reasons =
+	    seen_reasons(known) | (out.reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING);
 	out.is_member_short =
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
 	/* A reason says that the proof may lack something. */

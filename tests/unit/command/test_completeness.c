@@ -64,6 +64,28 @@ START_TEST(quiet_system_without_proof_is_complete)
 }
 END_TEST
 
+/* Of a process with threads nothing proves that it was waited for. */
+START_TEST(ignored_sigchld_is_no_reason_if_every_process_was_waited_for)
+{
+	struct rti_completeness_known known = with_proof();
+	struct rti_completeness got;
+
+	known.reasons = RT_REASON_SIGCHLD_IGNORED;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, 0);
+	ck_assert(!got.is_member_short);
+
+	known.unproven_ns = 1;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, RT_REASON_SIGCHLD_IGNORED);
+	ck_assert(got.is_member_short);
+
+	known.unproven_ns = 0;
+	known.is_supervisor_lost = true;
+	ck_assert_uint_ne(rti_completeness(&known).reasons & RT_REASON_SIGCHLD_IGNORED, 0);
+}
+END_TEST
+
 START_TEST(busy_system_with_proof_is_complete_to_one_tick)
 {
 	struct rti_completeness_known known = with_proof();
@@ -298,6 +320,7 @@ int main(void)
 
 	tcase_add_test(tests, busy_system_without_proof_is_unverified);
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
+	tcase_add_test(tests, ignored_sigchld_is_no_reason_if_every_process_was_waited_for);
 	tcase_add_test(tests, busy_system_with_proof_is_complete_to_one_tick);
 	tcase_add_test(tests, threads_that_exited_widen_the_bounds_by_a_tick_each);
 	tcase_add_test(tests, cpu_time_is_short_where_threads_lost_a_thousandth);
