@@ -464,7 +464,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * trace.
  * @since 0.1
  * @since 0.2 Also detected if the tracker does not measure peak resident memory.
- * @since 0.3 The counters are lower bounds (`partial`) unless process events report each exit. */
+ * @since 0.3 The counters and peak_rss_bytes are lower bounds (`partial`), unless BPF programs
+ * account for the tree, or a supervisor has proven in the end that every process was waited for. */
 #define RT_REASON_SIGCHLD_IGNORED 0x2U
 /** CPU time or page faults of a member could not be read. @since 0.1 */
 #define RT_REASON_UNREADABLE 0x4U
@@ -602,7 +603,11 @@ struct rt_metrics {
 	 * @since 0.3 If not all of it could be read, it is estimated from `statm` and `stat`, and
 	 * its bit is in `estimated`. */
 	uint64_t pss_bytes;
-	/** Largest peak of any single member so far, RT_HAS_PEAK_RSS. `status` VmHWM. */
+	/** Largest peak of any single member so far, of the program that it executes,
+	 * RT_HAS_PEAK_RSS. `status` VmHWM, which is read ten times a second at most, or at once
+	 * if RSS exceeds it.
+	 * @since 0.3 In `partial` once a member is a zombie or has reaped a child: no sample may
+	 * have seen the peak. */
 	uint64_t peak_rss_bytes;
 	/** Largest rss_bytes that a sample of this tracker saw, RT_HAS_RSS.
 	 * @since 0.2 Includes peak polls. */
@@ -1474,7 +1479,12 @@ RT_API int rt_pid_descendants(int32_t pid, int32_t *pids, size_t *count);
  *  `estimated` if at least one of the two is an estimate. A bit is in none of the three if a
  *  counter of that domain lies past the end of a sample (rt_metrics.size). Differences of
  *  consecutive samples add up to the difference of the first and the last. A bit of a domain that
- *  has no field here, such as RT_HAS_RSS, says that both samples have it. @since 0.1 */
+ *  has no field here, such as RT_HAS_RSS, says that both samples have it.
+ *
+ *  CPU times in clock ticks (rt_metrics.cpu_resolution_ns) show a moment late what was used. A
+ *  difference may be off by up to two ticks for each process that has reaped a child in between:
+ *  the hundredth of RT_REASON_CLOCK_TICKS is of the total. E.g.: 9 ms show as 1 or as 20.
+ *  @since 0.1 */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
 	uint32_t kind;         /**< RT_KIND_PID or RT_KIND_SYSTEM. */

@@ -9,25 +9,43 @@ static bool has_reaped(const struct rti_pid_stat *stat)
 	return stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
 }
 
-/* What the process has reaped. The kernel tells the process itself to the microsecond. */
+static bool is_of_ticks(uint64_t time_ns, uint64_t ticks, uint64_t tick_ns)
+{
+	return time_ns / tick_ns == ticks;
+}
+
+/* What the caller has reaped, to the microsecond. Returns false if it has reaped since stat was
+ * read: its page faults, which were read there, have to be of the same children. */
+static bool collect_of_caller(const struct rti_context *ctx, const struct rti_target *target,
+                              struct rti_figures *out)
+{
+	const struct rti_platform *platform = ctx->platform;
+	struct rti_reaped_use use;
+
+	if (!platform->reaped_use || target->pid != platform->getpid())
+		return false;
+	platform->reaped_use(&use);
+	if (use.minor_faults != target->stat->cminflt ||
+	    use.major_faults != target->stat->cmajflt ||
+	    !is_of_ticks(use.user_ns, target->stat->cutime, platform->tick_ns) ||
+	    !is_of_ticks(use.system_ns, target->stat->cstime, platform->tick_ns))
+		return false;
+	out->children[RTI_CPU_USER] = use.user_ns;
+	out->children[RTI_CPU_SYSTEM] = use.system_ns;
+	return true;
+}
+
 static void collect_reaped(const struct rti_context *ctx, const struct rti_target *target,
                            struct rti_figures *out)
 {
-	const struct rti_platform *platform = ctx->platform;
-	uint64_t *user_ns = &out->children[RTI_CPU_USER],
-		 *system_ns = &out->children[RTI_CPU_SYSTEM];
+	uint64_t tick_ns = ctx->platform->tick_ns;
 
-	*user_ns = *system_ns = 0;
 	out->is_reaped_in_ticks = false;
-	if (!has_reaped(target->stat))
+	if (has_reaped(target->stat) && collect_of_caller(ctx, target, out))
 		return;
-	if (platform->reaped_cpu && target->pid == platform->getpid()) {
-		platform->reaped_cpu(user_ns, system_ns);
-		return;
-	}
-	*user_ns = target->stat->cutime * platform->tick_ns;
-	*system_ns = target->stat->cstime * platform->tick_ns;
-	out->is_reaped_in_ticks = true;
+	out->is_reaped_in_ticks = has_reaped(target->stat);
+	out->children[RTI_CPU_USER] = target->stat->cutime * tick_ns;
+	out->children[RTI_CPU_SYSTEM] = target->stat->cstime * tick_ns;
 }
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,

@@ -3,6 +3,7 @@
 #ifndef RTI_STATUS_H
 #define RTI_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Invariant: an entry means something only if the bit of its domain is set in met. */
@@ -68,7 +69,8 @@ struct rti_explanation {
 	const char *file; /* below /proc, or below /proc/PID if pid is set; "": none */
 	uint64_t members, members_ever;
 	uint32_t pss_share, pss_hold_us; /* of the options, with their defaults filled in */
-	/* Why BPF programs do not account for a tree that events were asked for: -errno, or 0 */
+	bool has_account;                /* BPF programs account for the tree */
+	/* Why they do not: -errno, or 0 if that was not asked for. */
 	int account_error;
 	const char *controller; /* that has file, which is then one of a cgroup; or NULL */
 };

@@ -122,7 +122,7 @@ static bool is_cpu_short(const struct rti_completeness_known *known, bool is_cov
 }
 
 /* Why members may lack something, as samples have seen it. If each process was waited for, none was
- * reaped by the kernel, whoever ignores SIGCHLD. */
+ * reaped by the kernel, even if some process ignores SIGCHLD. */
 static uint32_t seen_reasons(const struct rti_completeness_known *known)
 {
 	if (known->unproven_ns == 0 && !known->is_supervisor_lost)

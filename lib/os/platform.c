@@ -109,13 +109,15 @@ static uint64_t timeval_to_ns(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
 }
 
-static void reaped_cpu(uint64_t *user_ns, uint64_t *system_ns)
+static void reaped_use(struct rti_reaped_use *out)
 {
 	struct rusage use = { 0 };
 
 	getrusage(RUSAGE_CHILDREN, &use);
-	*user_ns = timeval_to_ns(&use.ru_utime);
-	*system_ns = timeval_to_ns(&use.ru_stime);
+	*out = (struct rti_reaped_use){ .user_ns = timeval_to_ns(&use.ru_utime),
+		                        .system_ns = timeval_to_ns(&use.ru_stime),
+		                        .minor_faults = (uint64_t)use.ru_minflt,
+		                        .major_faults = (uint64_t)use.ru_majflt };
 }
 
 static uint32_t cpu_count(void)
@@ -146,7 +148,7 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 		.is_process = is_foreign ? NULL : is_process,
 		.have_same_memory = is_foreign ? NULL : have_same_memory,
 		.getpid = current_pid,
-		.reaped_cpu = is_foreign ? NULL : reaped_cpu,
+		.reaped_use = is_foreign ? NULL : reaped_use,
 		.cpu_count = cpu_count,
 		.fd_limit = fd_limit,
 	};

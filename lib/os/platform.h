@@ -17,6 +17,11 @@ struct rti_cpu_clock {
 	uint64_t parts_at_ns; /* total_ns when the parts were last read; 0: never read */
 };
 
+/* What children that a process has waited for have used, with theirs. */
+struct rti_reaped_use {
+	uint64_t user_ns, system_ns, minor_faults, major_faults;
+};
+
 /* Invariant: constant after rti_platform_init(). Tests fill in functions of their own. */
 struct rti_platform {
 	uint64_t tick_ns;   /* one clock tick of /proc */
@@ -36,9 +41,9 @@ struct rti_platform {
 	 * known. */
 	bool (*have_same_memory)(int32_t pid, int32_t other);
 	int32_t (*getpid)(void);
-	/* CPU time of what the calling process has reaped: RUSAGE_CHILDREN of getrusage(2). NULL as
+	/* What the calling process has reaped: RUSAGE_CHILDREN of getrusage(2). NULL as
 	 * cpu_clock. */
-	void (*reaped_cpu)(uint64_t *user_ns, uint64_t *system_ns);
+	void (*reaped_use)(struct rti_reaped_use *out);
 	uint32_t (*cpu_count)(void); /* CPUs that are online */
 	uint32_t (*fd_limit)(void);  /* soft RLIMIT_NOFILE, or UINT32_MAX */
 };

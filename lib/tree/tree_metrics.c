@@ -2,6 +2,7 @@
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
 
+#include "collect/pid_stat.h"
 #include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
 #include "tree/gpu.h"
@@ -105,6 +106,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
 	sums->times_in_ticks += rti_times_in_ticks(tree, m);
+	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && !rti_is_supervisor(tree, m);
 	if (!has_final_account(tree, m))
 		sums->has_reaped |= rti_ledger_has_reaped(&m->account);
 	add_gauges(tree, m, sums);
@@ -200,17 +202,14 @@ static void make_partial(struct rt_metrics *out, uint64_t domains)
 }
 
 /* Children of a process that ignores SIGCHLD are in no account, and those that no sample saw leave
- * no trace but process events. */
+ * no trace. Nor do process events say what they used. In the end they prove that there was none. */
 static bool may_lack_ignored(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
-	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
-	bool sees_every_exit =
-	    shared ? shared->events == RTI_EVENTS_INTACT
-		   : rti_fork_tracker_is_complete(fork_tracker) && !fork_tracker->has_lost_events;
+	bool is_disproved = shared && shared->unproven_ns == 0;
 
 	return tree->reasons & RT_REASON_SIGCHLD_IGNORED && !tree->ledger.self_only &&
-	       !sees_every_exit;
+	       !is_disproved;
 }
 
 /* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
@@ -239,15 +238,16 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 		make_partial(out, RT_HAS_CTXSW);
 }
 
-/* Of a process that has exited, no sample may have seen the peak, nor the process itself. Only the
- * process that waits for it learns its peak, which may be hidden by an inherited one. E.g.: true(1)
- * has 1 MiB, a sample saw 4 KiB of it, and it inherited 1.1 MiB. */
+/* Of a process that has exited, no sample may have seen the peak, nor the process itself. That of
+ * a zombie was looked at before its end. Only the process that waits for it learns its peak, which
+ * may be hidden by an inherited one. E.g.: true(1) has 1 MiB, a sample saw 4 KiB of it, and it
+ * inherited 1.1 MiB. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_supervised_state *s = &tree->supervised;
 	bool is_final = s->has_final_rusage && tree->peak_rss_bytes >= s->final_peak_bytes,
-	     has_gone =
-		 tree->ledger.has_exits || (tree->sums.has_reaped && !tree->ledger.self_only);
+	     has_gone = tree->ledger.has_exits || tree->sums.has_zombie || may_lack_ignored(tree) ||
+	                (tree->sums.has_reaped && !tree->ledger.self_only);
 
 	if (has_gone && !is_final)
 		make_partial(out, RT_HAS_PEAK_RSS);
@@ -351,7 +351,9 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 		return US_NS;
 	if (tree->sums.times_in_ticks || !platform->cpu_clock)
 		return platform->tick_ns;
-	return tree->sums.has_reaped || tree->supervised.has_final_rusage ? US_NS : 1;
+	if (tree->sums.has_reaped && !tree->ledger.self_only)
+		return US_NS;
+	return tree->supervised.has_final_rusage ? US_NS : 1;
 }
 
 /* What the kernel says exactly of all that the supervisor has reaped. */

@@ -41,8 +41,8 @@ void fixture_new(struct fixture *f)
 }
 
 /* A file is emptied before it is removed. So a reader with an open descriptor sees that it was
- * removed, as with a file in /proc. A FIFO has no contents, and a program that is about to end keeps
- * those of its file (ETXTBSY). */
+ * removed, as with a file in /proc. A FIFO has no contents, and a program that is about to end
+ * keeps those of its file (ETXTBSY). */
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)ftw;

@@ -155,6 +155,54 @@ START_TEST(cpu_time_is_a_lower_bound_if_ticks_hide_more_than_a_hundredth)
 }
 END_TEST
 
+static struct rti_reaped_use use_of_caller;
+
+static void get_use_of_caller(struct rti_reaped_use *out)
+{
+	*out = use_of_caller;
+}
+
+static int32_t be_the_shell(void)
+{
+	return 100;
+}
+
+/* stat had two page faults, and 20 and 10 ticks. If a child was reaped after stat was read, the
+ * more exact times are of one process more. */
+START_TEST(what_the_caller_reaped_is_exact_if_it_is_of_the_same_children)
+{
+	static const struct {
+		struct rti_reaped_use use;
+		bool is_same;
+	} cases[] = {
+		{ { 20 * TICK_NS + 1000, 10 * TICK_NS + 9999000, 2, 0 }, true },
+		{ { 20 * TICK_NS + 1000, 10 * TICK_NS, 3, 0 }, false },
+		{ { 20 * TICK_NS + 1000, 10 * TICK_NS, 2, 1 }, false },
+		{ { 21 * TICK_NS, 10 * TICK_NS, 2, 0 }, false },
+		{ { 20 * TICK_NS, 11 * TICK_NS, 2, 0 }, false },
+	};
+	struct fake_process caller = shell;
+	struct rt_metrics m;
+	uint64_t reaped_ns = 30 * TICK_NS;
+
+	caller.children = "";
+	caller.cminflt = 2;
+	caller.cutime = 20;
+	caller.cstime = 10;
+	fake_process_write(&fix.root, &caller);
+	track_process(100, 0);
+	use_of_caller = cases[_i].use;
+	get_platform(fix.tracker)->reaped_use = get_use_of_caller;
+	get_platform(fix.tracker)->getpid = be_the_shell;
+
+	m = take_sample();
+
+	if (cases[_i].is_same)
+		reaped_ns = use_of_caller.user_ns + use_of_caller.system_ns;
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 1008 * TICK_NS + reaped_ns);
+}
+END_TEST
+
 /* A child that no sample saw may have had a larger peak than all that they saw. */
 START_TEST(peak_of_process_that_has_reaped_is_a_lower_bound)
 {
@@ -215,7 +263,7 @@ START_TEST(zombie_has_no_memory_and_keeps_its_other_figures)
 	ck_assert_uint_eq(m.pss_bytes, 9 * 1024);
 	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
-	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_TREE | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_RSS | RT_HAS_PEAK_TREE | RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 }
 END_TEST
@@ -333,6 +381,8 @@ int main(void)
 	tcase_add_test(sums, first_sample_opens_each_file_of_a_member_once);
 	tcase_add_test(sums, process_tracked_alone_excludes_children);
 	tcase_add_test(sums, cpu_time_is_a_lower_bound_if_ticks_hide_more_than_a_hundredth);
+	tcase_add_loop_test(sums, what_the_caller_reaped_is_exact_if_it_is_of_the_same_children, 0,
+	                    5);
 	tcase_add_loop_test(sums, peak_of_process_that_has_reaped_is_a_lower_bound, 0, 2);
 	tcase_add_test(sums, domain_that_is_not_wanted_is_not_read);
 	tcase_add_test(states, zombie_has_no_memory_and_keeps_its_other_figures);
