@@ -57,7 +57,9 @@ static const struct reason reasons[] = {
 	{ RT_REASON_LEFT_RUNNING, "left_running", "processes were still running at the end" },
 	{ RT_REASON_ORPHANS_UNSEEN, "orphans_unseen",
 	  "orphans that started and exited between two samples are not seen" },
-	{ RT_REASON_UNVERIFIED, "unverified", "other programs ran in the same cgroup" },
+	{ RT_REASON_UNVERIFIED, "unverified",
+	  "nothing proves that every process was waited for, and other programs ran in the same "
+	  "cgroup" },
 	{ RT_REASON_LEFT_CGROUP, "left_cgroup",
 	  "a process moved to another cgroup, so the account of this one is incomplete" },
 	{ RT_REASON_NO_SUPERVISOR, "no_supervisor",

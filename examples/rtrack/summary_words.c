@@ -187,7 +187,7 @@ static const char *words_of(const struct reason *reason, const struct usage *u)
 	return reason->words;
 }
 
-/* E.g.: "up to 0.500 s of CPU may be missing: other programs ran in the same cgroup". */
+/* E.g.: "up to 0.500 s of CPU may be missing: a process could not be read in full". */
 static void add_missing_cpu(struct text *out, const struct usage *u)
 {
 	const struct reason *reason;

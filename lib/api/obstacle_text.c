@@ -26,8 +26,7 @@ static const char *const texts[] = {
 			       " it used after its last read is not known. Shorter intervals lose"
 			       " less.",
 	[RTI_CAUSE_SIGCHLD] = "A process ignores SIGCHLD, so no account has what its children used."
-			      " Those that start and end between two samples leave no trace."
-			      " Shorter intervals lose less.",
+			      " Those that start and end between two samples leave no trace.",
 	[RTI_CAUSE_UNREPORTED] = "A process has ended. The kernel reports its last figures only to"
 				 " the process that waits for it. rt_command_start() has a"
 				 " supervisor that does.",
@@ -305,10 +304,18 @@ static void add_value(struct rti_text *text, const struct rti_explanation *why, 
 	}
 }
 
-/* Why BPF programs do not account for the tree. */
-static const char *text_of_account(int err)
+/* Why BPF programs do not account for the tree. They are tried if events were asked for. */
+static const char *text_of_account(const struct rti_explanation *why)
 {
-	switch (err) {
+	bool has_asked =
+	    why->cause == RTI_CAUSE_EVENTS_UNHEARD || why->cause == RTI_CAUSE_EVENTS_LOST;
+
+	switch (why->account_error) {
+	case 0:
+		return has_asked
+		           ? ""
+		           : " BPF programs would see all: RT_OPT_PROCESS_EVENTS of a tracker,"
+		             " RT_ACCOUNTING_BPF of a command.";
 	case -EPERM:
 		return rti_bpf_lacks_capability()
 		           ? " BPF programs would see all: they need CAP_BPF and CAP_PERFMON."
@@ -345,6 +352,6 @@ void rti_obstacle_describe(const struct rti_explanation *why, uint64_t has, char
 	}
 	if (why->cause == RTI_CAUSE_NO_FIGURE)
 		rti_text_add(&text, text_of_missing(why->file, has));
-	if (is_seen_by_account(why->cause))
-		rti_text_add(&text, text_of_account(why->account_error));
+	if (is_seen_by_account(why->cause) && !why->has_account)
+		rti_text_add(&text, text_of_account(why));
 }

@@ -209,6 +209,7 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 
 	*out = (struct rti_explanation){
 		.file = "",
+		.has_account = tree->kernel_account.programs || tree->kernel_account.of_command,
 		.account_error = tree->kernel_account.error,
 		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,
