@@ -527,8 +527,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * a running program, and the supervisor of the previous release was removed. By itself it makes no
  * figure incomplete: rt_outcome.complete may be 1. @since 0.3 */
 #define RT_REASON_NO_SUPERVISOR 0x800U
-/** rt_metrics only: CPU times that the kernel shows in whole clock ticks may lack more than a
- * hundredth of all.
+/** CPU times that the kernel shows in whole clock ticks may lack more than a hundredth of all. In
+ * an rt_outcome only if processes were left running.
  *
  * E.g.: a hundred shells that each ran a program of 9 ms show nothing of it. Each process that has
  * reaped children has two such times, unless it is the caller, or BPF programs read the tree. With
