@@ -9,8 +9,7 @@
 #include "suite.h"
 
 #define LOOKS 500000     /* 100 s */
-#define LOST_AFTER 50000 /* 10 s without the last few threads: these are lost */
-#define MISSED_MAX 4     /* of 41 threads */
+#define LOST_AFTER 50000 /* 10 s without the last few threads */
 #define NAP_US 200
 
 struct rti_tree_account *open_account(const struct rti_account_request *request)
@@ -68,23 +67,24 @@ struct waited run_accounted(struct rti_tree_account *account, void (*work)(void)
 	return run_accounted_with(account, work, NULL);
 }
 
-/* Whether the kernel has called no program for a thread that it has freed. Without room in limbo
- * that does not show: then it is so if the thread does not come. */
-static bool lacks_thread(const struct rti_account_totals *totals, int looks)
+static bool lacks_thread(const struct rti_account_totals *totals, int looks, unsigned lost_max)
 {
 	uint64_t missing = totals->begun - totals->freed - totals->found;
 
-	return !totals->running && missing > 0 &&
-	       (missing == totals->missed || (looks >= LOST_AFTER && missing <= MISSED_MAX));
+	if (totals->running)
+		return false;
+	return rti_account_lacks_missed(totals) ||
+	       (missing > 0 && missing <= lost_max && looks >= LOST_AFTER);
 }
 
-bool read_until_whole(struct rti_tree_account *account, struct rti_account_totals *totals)
+bool read_until_whole(struct rti_tree_account *account, struct rti_account_totals *totals,
+                      unsigned lost_max)
 {
 	for (int looks = 1; looks <= LOOKS; looks++) {
 		ck_assert_int_eq(rti_account_read(account, totals), 0);
 		if (totals->is_whole && !totals->running)
 			return true;
-		if (lacks_thread(totals, looks))
+		if (lacks_thread(totals, looks, lost_max))
 			return false;
 		usleep(NAP_US);
 	}

@@ -28,8 +28,10 @@ struct waited run_accounted_with(struct rti_tree_account *account, void (*work)(
                                  void (*before_wait)(void));
 
 /* Read the totals until no thread runs and each one has left its CPU. Returns false if the kernel
- * has called no program for a thread, under load. */
-bool read_until_whole(struct rti_tree_account *account, struct rti_account_totals *totals);
+ * has called no program for a thread, under load. Without room in limbo that does not show: then so
+ * many threads at most may stay away for 10 s. */
+bool read_until_whole(struct rti_tree_account *account, struct rti_account_totals *totals,
+                      unsigned lost_max);
 
 /* Returns how many records there were. At most RECORDS_MAX are expected. */
 size_t take_records(struct rti_tree_account *account, struct rti_account_record *records);

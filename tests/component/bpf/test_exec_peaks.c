@@ -60,7 +60,7 @@ static bool run(const struct rti_account_request *request, struct rti_account_re
 	size_t count;
 
 	run_accounted(account, spawn_both);
-	read_until_whole(account, totals);
+	read_until_whole(account, totals, 0);
 	count = take_records(account, records);
 	rti_account_close(account);
 	for (size_t i = 0; i < count; i++)
@@ -81,7 +81,7 @@ START_TEST(program_between_two_execs_is_in_the_peak_or_that_is_unknown)
 {
 	const struct rti_account_request request = { .wants_records = true };
 	struct rti_account_totals totals;
-	struct rti_account_record of_execs[3];
+	struct rti_account_record of_execs[3] = { 0 };
 
 	if (!run(&request, of_execs, &totals))
 		return;
@@ -98,7 +98,7 @@ START_TEST(without_a_look_at_the_old_memory_only_its_peak_is_unknown)
 	const struct rti_account_request request = { .wants_records = true,
 		                                     .lacks_prepare_exec = true };
 	struct rti_account_totals totals;
-	struct rti_account_record of_execs[3];
+	struct rti_account_record of_execs[3] = { 0 };
 
 	if (!run(&request, of_execs, &totals))
 		return;
@@ -155,7 +155,7 @@ static struct rti_account_totals run_adopted(bool lacks_prepare_exec)
 	close(go);
 	ck_assert_int_eq(waitpid(request.root, &status, 0), request.root);
 	ck_assert_int_eq(status, 0);
-	read_until_whole(account, &totals);
+	read_until_whole(account, &totals, 0);
 	rti_account_close(account);
 	return totals;
 }

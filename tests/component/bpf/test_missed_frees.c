@@ -116,7 +116,7 @@ START_TEST(threads_that_end_after_their_leader_are_in_the_record)
 		ck_assert_int_eq(waited.status, 7 << 8);
 		if (cases[_i].is_late)
 			usleep(FREED_AFTER_US);
-		if (!read_until_whole(account, &totals)) {
+		if (!read_until_whole(account, &totals, 0)) {
 			suite_skip_test("a thread was freed before it was secured");
 			rti_account_close(account);
 			return;
