@@ -16,16 +16,33 @@ static void fill_row(const struct rti_batch_request *request, struct rti_batch_r
 	one_member_row(shown, request, row);
 }
 
-/* What depends on the tracker, on how it reads, or on PSS, which no row has. A row has the CPU time
- * of what was reaped in nanoseconds, and stat in ticks: a lower bound, if they are much of all. */
+/* What depends on the tracker, on how it reads, or on PSS, which no row has. */
 static void clear_differences(struct rt_metrics *m)
 {
 	m->tracker_id = m->self_cpu_ns = 0;
 	m->source = 0;
-	m->cpu_resolution_ns = 0;
-	m->reasons &= ~RT_REASON_CLOCK_TICKS;
-	m->valid |= m->partial & RT_HAS_CPU;
-	m->partial &= ~RT_HAS_CPU;
+}
+
+static uint64_t take_bits(uint64_t to, uint64_t from, uint64_t bits)
+{
+	return (to & ~bits) | (from & bits);
+}
+
+/* A row has the CPU time of what was reaped in nanoseconds, and stat has it in ticks: a lower
+ * bound, if they may hide much of all. */
+static void clear_ticks(struct rt_metrics *text, const struct rt_metrics *row)
+{
+	require(!(row->reasons & RT_REASON_CLOCK_TICKS));
+	if (text->cpu_resolution_ns == row->cpu_resolution_ns)
+		return;
+	require(text->cpu_resolution_ns > row->cpu_resolution_ns);
+	text->cpu_resolution_ns = row->cpu_resolution_ns;
+	if (!(text->reasons & RT_REASON_CLOCK_TICKS))
+		return;
+	require(!(text->valid & RT_HAS_CPU) && text->partial & RT_HAS_CPU);
+	text->reasons &= ~RT_REASON_CLOCK_TICKS;
+	text->valid = take_bits(text->valid, row->valid, RT_HAS_CPU);
+	text->partial = take_bits(text->partial, row->partial, RT_HAS_CPU);
 }
 
 static void clear_row_differences(struct rt_process *row)
@@ -74,6 +91,7 @@ static void compare(struct rt_tracker *by_text, struct rt_tracker *by_row)
 	require(text.source == RT_SOURCE_PROC && row.source == RT_SOURCE_BPF);
 	clear_differences(&text);
 	clear_differences(&row);
+	clear_ticks(&text, &row);
 	if (memcmp(&text, &row, sizeof(text)) != 0)
 		require_same(&text, &row, RT_STRUCT_METRICS);
 	require(rt_tracker_processes(by_text, &text_process, sizeof(text_process), &text_count) ==
