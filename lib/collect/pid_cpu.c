@@ -40,12 +40,9 @@ static void collect_reaped(const struct rti_context *ctx, const struct rti_targe
 {
 	uint64_t tick_ns = ctx->platform->tick_ns;
 
-	out->is_reaped_in_ticks = false;
-	if (has_reaped(target->stat) && collect_of_caller(ctx, target, out))
-		return;
-	out->is_reaped_in_ticks = has_reaped(target->stat);
 	out->children[RTI_CPU_USER] = target->stat->cutime * tick_ns;
 	out->children[RTI_CPU_SYSTEM] = target->stat->cstime * tick_ns;
+	out->is_reaped_in_ticks = has_reaped(target->stat) && !collect_of_caller(ctx, target, out);
 }
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,

@@ -76,7 +76,7 @@ struct rti_peak_state {
  * only. */
 struct rti_sums {
 	struct rt_metrics figures; /* the gauges, and the domains that all members have */
-	bool has_reaped;           /* some member has reaped children */
+	bool has_reaped;           /* some member has reaped children that count */
 	bool has_reaped_faults;    /* and they had page faults */
 	bool has_zombie;           /* some member is one */
 	uint64_t times_in_ticks;   /* CPU times in the totals that are in whole clock ticks */

@@ -107,7 +107,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
 	sums->times_in_ticks += rti_times_in_ticks(tree, m);
 	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && !rti_is_supervisor(tree, m);
-	if (!has_final_account(tree, m))
+	if (!has_final_account(tree, m) && !tree->ledger.self_only)
 		sums->has_reaped |= rti_ledger_has_reaped(&m->account);
 	add_gauges(tree, m, sums);
 	sums->is_regular &= !missing && !unread && !figures->estimated;
@@ -246,8 +246,8 @@ static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_supervised_state *s = &tree->supervised;
 	bool is_final = s->has_final_rusage && tree->peak_rss_bytes >= s->final_peak_bytes,
-	     has_gone = tree->ledger.has_exits || tree->sums.has_zombie || may_lack_ignored(tree) ||
-	                (tree->sums.has_reaped && !tree->ledger.self_only);
+	     has_gone = tree->ledger.has_exits || tree->sums.has_zombie || tree->sums.has_reaped ||
+	                may_lack_ignored(tree);
 
 	if (has_gone && !is_final)
 		make_partial(out, RT_HAS_PEAK_RSS);
@@ -318,11 +318,14 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 
 /* Each time that was read in clock ticks lacks up to one. E.g.: 100 shells that each ran a program
  * of 9 ms show nothing of it. A complete figure may lack a hundredth of the total. */
-static bool lacks_ticks(const struct rti_tree *tree, const struct rt_metrics *out)
+static void mark_ticks(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	uint64_t total_ns = out->cpu_user_ns + out->cpu_system_ns;
 
-	return tree->sums.times_in_ticks * tree->ctx->platform->tick_ns > total_ns / 100;
+	if (tree->sums.times_in_ticks * tree->ctx->platform->tick_ns <= total_ns / 100)
+		return;
+	make_partial(out, RT_HAS_CPU);
+	out->reasons = RT_REASON_CLOCK_TICKS;
 }
 
 static bool is_counted_whole(const struct rti_tree *tree)
@@ -330,13 +333,12 @@ static bool is_counted_whole(const struct rti_tree *tree)
 	return tree->kernel_account.has_counted && !tree->kernel_account.counted.is_behind;
 }
 
+/* Another account may have CPU time that is not in ticks. */
 static uint32_t reasons_of(const struct rti_tree *tree, const struct rt_metrics *out)
 {
 	if (is_counted_whole(tree))
 		return 0;
-	if (out->partial & RT_HAS_CPU && lacks_ticks(tree, out))
-		return tree->reasons | RT_REASON_CLOCK_TICKS;
-	return tree->reasons;
+	return tree->reasons | (out->partial & RT_HAS_CPU ? out->reasons : 0);
 }
 
 /* Of what a process has reaped, the kernel says the CPU time in clock ticks, and to the process
@@ -351,9 +353,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 		return US_NS;
 	if (tree->sums.times_in_ticks || !platform->cpu_clock)
 		return platform->tick_ns;
-	if (tree->sums.has_reaped && !tree->ledger.self_only)
-		return US_NS;
-	return tree->supervised.has_final_rusage ? US_NS : 1;
+	return tree->sums.has_reaped || tree->supervised.has_final_rusage ? US_NS : 1;
 }
 
 /* What the kernel says exactly of all that the supervisor has reaped. */
@@ -451,8 +451,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	set_totals(tree, out);
 	rti_tree_gpu_set_figures(tree, out);
 	mark_losses(tree, out);
-	if (lacks_ticks(tree, out))
-		make_partial(out, RT_HAS_CPU);
+	mark_ticks(tree, out);
 	mark_peaks(tree, out);
 	mark_cgroup(tree, out);
 	mark_counted(tree, out);
