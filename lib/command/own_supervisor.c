@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/cpu_time.h"
 #include "os/pidfd.h"
 #include "os/platform.h"
 #include "os/reap_later.h"
@@ -221,11 +222,6 @@ static void handle_events(void)
 	rts_batch_left_ms(&own.core);
 }
 
-static uint64_t to_ns(struct timeval time)
-{
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
-}
-
 /* As of now, and not of the last report. */
 static void publish_reaped(struct rti_reaped *out)
 {
@@ -237,8 +233,8 @@ static void publish_reaped(struct rti_reaped *out)
 	struct rusage use;
 
 	rts_get_reaped(&own.core, &use);
-	out->counters[RTI_CPU_USER] = to_ns(use.ru_utime);
-	out->counters[RTI_CPU_SYSTEM] = to_ns(use.ru_stime);
+	out->counters[RTI_CPU_USER] = rti_timeval_to_ns(use.ru_utime);
+	out->counters[RTI_CPU_SYSTEM] = rti_timeval_to_ns(use.ru_stime);
 	out->counters[RTI_MINOR_FAULTS] = (uint64_t)use.ru_minflt;
 	out->counters[RTI_MAJOR_FAULTS] = (uint64_t)use.ru_majflt;
 	for (size_t i = 0; i < sizeof(io) / sizeof(io[0]); i++)

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "os/cpu_time.h"
 #include "os/kernel_abi.h"
 
 /* How the kernel encodes CPU clock ids (include/linux/posix-timers.h): ~pid, then one bit that says
@@ -104,18 +105,13 @@ static int32_t current_pid(void)
 	return getpid();
 }
 
-static uint64_t timeval_to_ns(const struct timeval *time)
-{
-	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_usec * 1000u;
-}
-
 static void reaped_use(struct rti_reaped_use *out)
 {
 	struct rusage use = { 0 };
 
 	getrusage(RUSAGE_CHILDREN, &use);
-	*out = (struct rti_reaped_use){ .user_ns = timeval_to_ns(&use.ru_utime),
-		                        .system_ns = timeval_to_ns(&use.ru_stime),
+	*out = (struct rti_reaped_use){ .user_ns = rti_timeval_to_ns(use.ru_utime),
+		                        .system_ns = rti_timeval_to_ns(use.ru_stime),
 		                        .minor_faults = (uint64_t)use.ru_minflt,
 		                        .major_faults = (uint64_t)use.ru_majflt };
 }
