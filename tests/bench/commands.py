@@ -36,10 +36,10 @@ class Effort:
     """Rounds of storms."""
     spawns: int
     fork_storms: int
-    """Rounds of forks without an exec, for a second each."""
+    """Rounds of forks without an exec."""
 
 
-FULL = Effort(starts=150, storms=100, spawns=400, fork_storms=5)
+FULL = Effort(starts=150, storms=100, spawns=400, fork_storms=3)
 QUICK = Effort(starts=10, storms=3, spawns=50, fork_storms=1)
 
 
@@ -91,12 +91,14 @@ def storm_ms(way: Sequence[str], spawns: int) -> Tuple[float, float]:
     return wall / 1e6, cpu / 1e6
 
 
-def fork_share(way: Sequence[str], start_ms: float) -> float:
+def fork_share(way: Sequence[str]) -> float:
     """Run a storm of forks. Returns the CPU time, in % of one CPU, that the storm itself has not
-    used, but for start_ms, which a command that ends at once takes."""
+    used, but for what a command that ends at once takes. That is measured right before: to load
+    BPF programs may take twice as long at one time as at another."""
+    null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    _, start_cpu_ms = start_ms([*way, "/bin/true"], null)
     read_end, write_end = os.pipe()
     argv = [*way, str(SUBJECT), "fork-storm", str(FORKS_PER_S)]
-    null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=[
         (os.POSIX_SPAWN_DUP2, write_end, 1), (os.POSIX_SPAWN_DUP2, null, 2)])
     os.close(write_end)
@@ -106,7 +108,7 @@ def fork_share(way: Sequence[str], start_ms: float) -> float:
     _, status, used = os.wait4(pid, 0)
     if status != 0:
         raise AssertionError(f"{' '.join(argv)} returned {os.waitstatus_to_exitcode(status)}")
-    return 100 * ((used.ru_utime + used.ru_stime) * 1e9 - cpu - start_ms * 1e6) / wall
+    return 100 * ((used.ru_utime + used.ru_stime) * 1e9 - cpu - start_cpu_ms * 1e6) / wall
 
 
 def check(way: Sequence[str]) -> None:
@@ -163,7 +165,7 @@ def measure(effort: Effort, record: Record, has_time: Callable[[], bool]) -> Com
     found.fork_share = {name: [] for name in stormy if name in METHODS}
     for _ in range(effort.fork_storms):
         for name, shares in found.fork_share.items():
-            shares.append(fork_share(usable[name], statistics.median(found.start_cpu_ms[name])))
+            shares.append(fork_share(usable[name]))
     for i in range(effort.storms):
         if i >= LEAST_ROUNDS and not has_time():
             record("commands", "storms", f"no time for more than {i} of {effort.storms} rounds")

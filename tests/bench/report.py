@@ -192,9 +192,9 @@ A storm starts `true` {spawns} times one after another. It measures its own wall
 including those of the programs that it started, {storms} times in turns. The values in parentheses
 are the 95 % confidence bounds of the median. *Bare again* against bare shows the noise.
 
-A storm of forks forks {forks} processes a second, as far as the machine keeps up, which exit at
-once. The last column is the CPU time of rtrack and its supervisor meanwhile, without that of a
-start: the median of {fork_storms} storms.
+A storm of forks forks {forks} processes a second for 3 s, as far as the machine keeps up, which
+exit at once. The last column is the CPU time of rtrack and its supervisor meanwhile, without that
+of a start, which is measured right before: the median of {fork_storms} storms.
 
 """
 

@@ -265,12 +265,12 @@ class ForkStorms(unittest.TestCase):
                                "bpf": ("under 1 %", "0.9 %", "met")})
 
     def test_share_is_without_the_storm_itself_and_a_start(self) -> None:
-        used = mock.Mock(ru_utime=0.5, ru_stime=0.3)
+        start, storm = mock.Mock(ru_utime=0.02, ru_stime=0), mock.Mock(ru_utime=0.5, ru_stime=0.3)
         with mock.patch("commands.os.posix_spawn", return_value=1), \
-                mock.patch("commands.os.wait4", return_value=(1, 0, used)), \
+                mock.patch("commands.os.wait4", side_effect=[(1, 0, start), (1, 0, storm)]), \
                 mock.patch("commands.open", mock.mock_open(read_data="2000000000 700000000"),
                            create=True):
-            self.assertAlmostEqual(fork_share([], start_ms=20.0), 4.0)
+            self.assertAlmostEqual(fork_share([]), 4.0)
 
 
 class Limits(unittest.TestCase):

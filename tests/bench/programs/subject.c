@@ -7,7 +7,7 @@
  *   subject memory MIB            one process with so much memory, in small pages
  *   subject storm COUNT [stay]    starts the smallest program COUNT times, one after another
  *   subject forks COUNT           starts the smallest program COUNT times a second
- *   subject fork-storm COUNT      forks COUNT children a second for a second; they exit at once
+ *   subject fork-storm COUNT      forks COUNT children a second for 3 s; they exit at once
  *
  * The first three print "ready" and then read lines from standard input. A line is a number RUN:
  * this process and RUN others of the tree, different ones each time, run for a short while. The
@@ -43,6 +43,7 @@
 #define RUN_NS 20000
 #define SETTLE_NS 1000000
 #define THREAD_STACK 65536
+#define FORK_STORM_S 3
 
 /* Memory that the tree shares. */
 struct shared_page {
@@ -279,7 +280,7 @@ static void run_fork_storm(int count)
 {
 	int64_t start = read_wall_ns(), used = read_cpu_ns();
 
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count * FORK_STORM_S; i++) {
 		pid_t pid = fork();
 
 		if (pid == 0)
