@@ -87,6 +87,7 @@ struct rti_figures {
 	/* With RT_HAS_CPU: its own two CPU times, and those of what it has reaped, were read in
 	 * whole clock ticks. Each may lack almost a tick. */
 	bool is_own_in_ticks : 1, is_reaped_in_ticks : 1;
+	bool is_reaped_in_us : 1; /* what it has reaped was read in whole microseconds */
 	/* Why a collector left a bit clear, by its number in the registry: -errno, or 0. Written by
 	 * the code that runs the collectors. */
 	int16_t errors[RTI_PID_COLLECTORS_MAX];

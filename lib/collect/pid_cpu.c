@@ -42,7 +42,8 @@ static void collect_reaped(const struct rti_context *ctx, const struct rti_targe
 
 	out->children[RTI_CPU_USER] = target->stat->cutime * tick_ns;
 	out->children[RTI_CPU_SYSTEM] = target->stat->cstime * tick_ns;
-	out->is_reaped_in_ticks = has_reaped(target->stat) && !collect_of_caller(ctx, target, out);
+	out->is_reaped_in_us = has_reaped(target->stat) && collect_of_caller(ctx, target, out);
+	out->is_reaped_in_ticks = has_reaped(target->stat) && !out->is_reaped_in_us;
 }
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
@@ -72,7 +73,7 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 	              &out->self[RTI_CPU_USER], &out->self[RTI_CPU_SYSTEM]);
 	out->children[RTI_CPU_USER] = row->reaped_user_ns;
 	out->children[RTI_CPU_SYSTEM] = row->reaped_system_ns;
-	out->is_own_in_ticks = out->is_reaped_in_ticks = false;
+	out->is_own_in_ticks = out->is_reaped_in_ticks = out->is_reaped_in_us = false;
 	out->valid |= RT_HAS_CPU;
 }
 

@@ -125,7 +125,7 @@ static bool is_cpu_short(const struct rti_completeness_known *known, bool is_cov
  * reaped by the kernel, even if some process ignores SIGCHLD. */
 static uint32_t seen_reasons(const struct rti_completeness_known *known)
 {
-	if (known->unproven_ns == 0 && !known->is_supervisor_lost)
+	if (known->unproven_ns == 0 && !known->is_supervisor_lost && !known->is_running)
 		return known->reasons & ~RT_REASON_SIGCHLD_IGNORED;
 	return known->reasons;
 }
@@ -156,13 +156,13 @@ static uint64_t estimate_ns(uint64_t clock_ns, const struct rti_cpu_bounds *boun
 
 struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
 {
+	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
 	struct rti_cpu_bounds_known known_bounds = bounds_known(known);
 	struct rti_completeness out = { .reasons = cpu_reasons(known, &known_bounds),
 		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
 	struct rti_cpu_bounds bounds;
 
-	out.member_reasons =
-	    seen_reasons(known) | (out.reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING);
+	out.member_reasons = (seen_reasons(known) | out.reasons) & ~of_cpu_alone;
 	out.is_member_short =
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
 	/* A reason says that the proof may lack something. */

@@ -16,6 +16,7 @@
 #include "util/visit.h"
 
 #define MIB 1048576u
+#define LOOKS_MAX 3
 
 /* What fills the outcome. */
 struct findings {
@@ -74,27 +75,36 @@ static void apply_account(struct rt_command *c)
 	struct rt_rusage reaped;
 
 	c->is_supervisor_lost = !s->exited.kind || receive_account(c) < 0;
-	if (c->is_supervisor_lost)
+	if (c->is_supervisor_lost) {
+		rti_tree_lose_supervisor(c->tracker->tree);
 		return;
+	}
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
 	rti_tree_apply_final_rusage(c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
+/* Whether the account of the supervisor and the last sample are of the same time. While processes
+ * run on, no two are, so a second look will do. */
+static bool is_settled(const struct rt_command *c, int sample_error, int looks)
+{
+	if (c->is_supervisor_lost)
+		return true;
+	return sample_error == -ESRCH ? rti_tree_has_final_account(c->tracker->tree) : looks > 1;
+}
+
 /* The supervisor has reaped the program, so its account is the kernel's, to the microsecond. It
  * may still be reaping processes that it adopted: those that were there at the first look are
- * looked at once more. */
+ * looked at once more. If all have ended meanwhile, its account lacks the last of them. */
 static int finish_supervised(struct rt_command *c, struct findings *f, int *status)
 {
 	const struct rti_supervisor *s = &c->supervisor;
-	int err;
+	int err, looks = 0;
 
-	for (int looks = 0; looks < 2; looks++) {
+	do {
 		apply_account(c);
 		rti_bpf_outcome_settle(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
-		if (err == -ESRCH || c->is_supervisor_lost)
-			break;
-	}
+	} while (!is_settled(c, err, ++looks) && looks < LOOKS_MAX);
 	rti_tree_get_facts(c->tracker->tree, &f->facts);
 	*status = s->exited.status;
 	err = s->exited.kind ? 0 : rti_lost_program_wait(c, status);

@@ -173,7 +173,8 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
 		out->cause = RTI_CAUSE_UNWAITED;
 		out->pid = tree->obstacles.unwaited_pid;
-	} else if (last->reasons & RT_REASON_SIGCHLD_IGNORED && has & tree->domains.counters) {
+	} else if (last->reasons & RT_REASON_SIGCHLD_IGNORED &&
+	           has & (tree->domains.counters | RT_HAS_PEAK_RSS)) {
 		out->cause = RTI_CAUSE_SIGCHLD;
 	} else if (last->reasons & RT_REASON_CLOCK_TICKS && has == RT_HAS_CPU) {
 		out->cause = RTI_CAUSE_TICKS;

@@ -128,6 +128,12 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 	return a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 }
 
+bool rti_ledger_reaped_no_more(const struct rti_account *a, const uint64_t reaped[RTI_COUNTERS])
+{
+	return reaped_faults(a) <= reaped[RTI_MINOR_FAULTS] + reaped[RTI_MAJOR_FAULTS] &&
+	       reaped_cpu_ns(a) <= reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM];
+}
+
 /* By how much an account may have grown: it shows two times in whole ticks. */
 static uint64_t cpu_growth_max(const struct rti_account *a)
 {

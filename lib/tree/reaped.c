@@ -12,6 +12,7 @@ void rti_reaped_keep(const struct rti_reaped *reaped, struct rti_figures *figure
 
 	memcpy(figures->children, reaped->counters, RTI_VOLUNTARY * sizeof(reaped->counters[0]));
 	figures->is_reaped_in_ticks = false;
+	figures->is_reaped_in_us = true;
 	for (unsigned i = RTI_READ_BYTES; i < RTI_COUNTERS; i++)
 		figures->self[i] = reaped->counters[i];
 	if (reaped->has_unread_io) {

@@ -76,8 +76,10 @@ struct rti_peak_state {
  * only. */
 struct rti_sums {
 	struct rt_metrics figures; /* the gauges, and the domains that all members have */
-	bool has_reaped;           /* some member has reaped children that count */
+	bool has_final_account;    /* that of the supervisor has all that it has reaped */
+	bool has_reaped;           /* some other member has reaped children that count */
 	bool has_reaped_faults;    /* and they had page faults */
+	bool is_in_us;             /* CPU times in the totals are in whole microseconds */
 	bool has_zombie;           /* some member is one */
 	uint64_t times_in_ticks;   /* CPU times in the totals that are in whole clock ticks */
 	bool is_regular;           /* all is known of every member */

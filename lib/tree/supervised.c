@@ -87,6 +87,17 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 		rti_raise_peak_rss(tree, peak_bytes);
 }
 
+bool rti_tree_has_final_account(const struct rti_tree *tree)
+{
+	return tree->sums.has_final_account;
+}
+
+void rti_tree_lose_supervisor(struct rti_tree *tree)
+{
+	tree->supervised.has_final_rusage = false;
+	rti_note_change(tree);
+}
+
 void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
 {
 	rti_kernel_account_apply(tree, counted);

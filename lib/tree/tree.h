@@ -83,6 +83,12 @@ void rti_tree_begin_final(struct rti_tree *tree);
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
                                  int64_t inherited_maxrss_kib);
 
+/* Whether it has all that the supervisor had reaped by the last sample. */
+bool rti_tree_has_final_account(const struct rti_tree *tree);
+
+/* What the supervisor has reaped since it was asked last will not be known. */
+void rti_tree_lose_supervisor(struct rti_tree *tree);
+
 /* Account for the exit of the root, which the caller has reaped right after a sample, so that
  * nothing of it is lost. use: what wait4(2) says of it and of all that it has reaped; NULL:
  * unknown. */

@@ -53,17 +53,23 @@ START_TEST(child_reaped_between_samples_is_counted_once)
 }
 END_TEST
 
-/* The peak of the first child at the last read was 80 KiB, that of its parent 100 KiB. */
+/* The shell is the supervisor. The peak of the first child at the last read was 100 KiB. */
 static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited_kib)
 {
+	static const struct rti_shared_stats shared;
 	const struct fake_process parent = make_reaper();
+	const struct rt_rusage reaped = { .ru_utime = (double)first_child.utime / 100,
+		                          .ru_stime = (double)first_child.stime / 100,
+		                          .ru_minflt = (int64_t)first_child.minflt,
+		                          .ru_maxrss = maxrss_kib };
 
 	write_family();
 	track_process(100, 0);
+	make_supervisor(fix.tracker, 100, &shared);
 	take_sample();
 	fake_process_write(&fix.root, &parent);
 	fake_process_remove(&fix.root, 101);
-	apply_final_peak(fix.tracker, maxrss_kib, inherited_kib);
+	apply_final_account(fix.tracker, &reaped, inherited_kib);
 	return take_sample();
 }
 

@@ -41,11 +41,21 @@ struct tree_options get_tree_options(const struct rt_tracker *tracker)
 	};
 }
 
-void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib)
+void make_supervisor(struct rt_tracker *tracker, int32_t pid, const struct rti_shared_stats *shared)
 {
-	const struct rt_rusage reaped = { .ru_maxrss = maxrss_kib };
+	tracker->tree->supervised.pid = pid;
+	tracker->tree->supervised.shared = shared;
+}
 
-	rti_tree_apply_final_rusage(tracker->tree, &reaped, inherited_kib);
+void apply_final_account(struct rt_tracker *tracker, const struct rt_rusage *reaped,
+                         int64_t inherited_kib)
+{
+	rti_tree_apply_final_rusage(tracker->tree, reaped, inherited_kib);
+}
+
+void lose_supervisor(struct rt_tracker *tracker)
+{
+	rti_tree_lose_supervisor(tracker->tree);
 }
 
 static void check_model_sums(struct rti_tree *tree)

@@ -16,6 +16,7 @@
 #include "api/tracker.h"
 #include "bpf/loader.h"
 #include "os/platform.h"
+#include "os/supervisor_protocol.h"
 
 /* Returns the clocks and constants of a tracker, of any kind. A test may replace the functions. */
 struct rti_platform *get_platform(struct rt_tracker *tracker);
@@ -33,8 +34,16 @@ struct tree_options {
 
 struct tree_options get_tree_options(const struct rt_tracker *tracker);
 
-/* Apply a final account of the supervisor, in which only the peaks are not 0. */
-void apply_final_peak(struct rt_tracker *tracker, int64_t maxrss_kib, int64_t inherited_kib);
+/* From now on this member is the supervisor of the tree, and counts in the shared memory. */
+void make_supervisor(struct rt_tracker *tracker, int32_t pid,
+                     const struct rti_shared_stats *shared);
+
+/* Apply what the supervisor has reaped, as it says in the end. */
+void apply_final_account(struct rt_tracker *tracker, const struct rt_rusage *reaped,
+                         int64_t inherited_kib);
+
+/* The supervisor does not answer any more. */
+void lose_supervisor(struct rt_tracker *tracker);
 
 /* The root was waited for: wait4(2) has shown this CPU time, of it and of what it had reaped. */
 void account_root_exit(struct rt_tracker *tracker, int32_t pid, double user_s, double system_s);

@@ -86,6 +86,32 @@ START_TEST(ignored_sigchld_is_no_reason_if_every_process_was_waited_for)
 }
 END_TEST
 
+/* Processes that run on may start others, which the proof does not have. */
+START_TEST(ignored_sigchld_is_a_reason_as_long_as_processes_run_on)
+{
+	struct rti_completeness_known known = with_proof();
+
+	known.reasons = RT_REASON_SIGCHLD_IGNORED;
+	known.is_running = true;
+	ck_assert_uint_eq(rti_completeness(&known).member_reasons, RT_REASON_SIGCHLD_IGNORED);
+}
+END_TEST
+
+/* No other figure is in clock ticks. */
+START_TEST(cpu_times_in_ticks_make_cpu_time_alone_incomplete)
+{
+	struct rti_completeness_known known = with_proof();
+	struct rti_completeness got;
+
+	known.reasons = RT_REASON_CLOCK_TICKS;
+	known.is_running = true;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, RT_REASON_CLOCK_TICKS | RT_REASON_LEFT_RUNNING);
+	ck_assert_uint_eq(got.member_reasons, 0);
+	ck_assert(!got.is_member_short);
+}
+END_TEST
+
 START_TEST(busy_system_with_proof_is_complete_to_one_tick)
 {
 	struct rti_completeness_known known = with_proof();
@@ -321,6 +347,8 @@ int main(void)
 	tcase_add_test(tests, busy_system_without_proof_is_unverified);
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
 	tcase_add_test(tests, ignored_sigchld_is_no_reason_if_every_process_was_waited_for);
+	tcase_add_test(tests, ignored_sigchld_is_a_reason_as_long_as_processes_run_on);
+	tcase_add_test(tests, cpu_times_in_ticks_make_cpu_time_alone_incomplete);
 	tcase_add_test(tests, busy_system_with_proof_is_complete_to_one_tick);
 	tcase_add_test(tests, threads_that_exited_widen_the_bounds_by_a_tick_each);
 	tcase_add_test(tests, cpu_time_is_short_where_threads_lost_a_thousandth);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Which figures of a sample of a tree are complete, which are lower bounds, and why. */
+#include "tree/marks.h"
+
+#include "os/supervisor_protocol.h"
+#include "tree/kernel_account.h"
+#include "tree/watched.h"
+
+#define US_NS 1000u
+
+/* The final account of the supervisor has all that it has reaped, and no other process is left. */
+static bool has_ended_whole(const struct rti_tree *tree)
+{
+	return tree->sums.has_final_account && tree->sums.figures.processes == 0;
+}
+
+/* Children of a process that ignores SIGCHLD are in no account, and those that no sample saw leave
+ * no trace. Nor do process events say what they used. In the end they prove that there was none. */
+static bool may_lack_auto_reaped(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	bool is_disproved = shared && shared->unproven_ns == 0 && has_ended_whole(tree);
+
+	return tree->reasons & RT_REASON_SIGCHLD_IGNORED && !tree->ledger.self_only &&
+	       !is_disproved;
+}
+
+/* Context switches of an exited process are reported to the process that waits for it alone. Of
+ * what the supervisor has reaped they are known in the end. */
+static bool knows_all_switches(const struct rti_tree *tree)
+{
+	if (tree->ledger.self_only)
+		return !tree->ledger.has_exits;
+	if (tree->sums.has_reaped_faults)
+		return false;
+	return tree->sums.has_final_account ? !tree->ledger.has_unwaited : !tree->ledger.has_exits;
+}
+
+/* Whether the count of all processes has every fork up to this sample. That of the supervisor lags
+ * behind its events until it has read the last of them. */
+static bool counts_every_fork(const struct rti_tree *tree)
+{
+	const struct rti_shared_stats *shared = tree->supervised.shared;
+	bool is_whole;
+
+	if (tree->ledger.self_only)
+		return true;
+	if (tree->kernel_account.of_command) {
+		rti_kernel_account_processes(tree, &is_whole);
+		return is_whole;
+	}
+	if (!shared)
+		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
+	return shared->events == RTI_EVENTS_INTACT && has_ended_whole(tree);
+}
+
+static void make_partial(struct rt_metrics *out, uint64_t domains)
+{
+	out->partial |= out->valid & domains;
+	out->valid &= ~domains;
+}
+
+/* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
+static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = tree->domains.counters;
+	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+
+	if (fork_tracker->has_lost_events)
+		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
+	if (fork_tracker->has_unwaited_exit)
+		rti_add_reasons(tree, RT_REASON_UNWAITED);
+	if (tree->discovery.has_skipped) {
+		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
+		make_partial(out, UINT64_MAX);
+	}
+	if (rti_watched_lacks_reborn(tree))
+		make_partial(out, UINT64_MAX);
+	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
+	    may_lack_auto_reaped(tree))
+		make_partial(out, counters);
+	make_partial(out, tree->obstacles.lost.met);
+	if (!counts_every_fork(tree))
+		make_partial(out, RT_HAS_PROCESSES_SEEN);
+	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
+		make_partial(out, RT_HAS_CTXSW);
+}
+
+/* No sample may have seen the peak of a process that has exited, nor the process itself. Only the
+ * process that waits for it learns its peak, which may be hidden by an inherited one. E.g.: true(1)
+ * has 1 MiB, a sample saw 4 KiB of it, and it inherited 1.1 MiB. */
+static bool may_lack_exited_peak(const struct rti_tree *tree)
+{
+	return tree->ledger.has_exits &&
+	       !(tree->sums.has_final_account &&
+	         tree->peak_rss_bytes >= tree->supervised.final_peak_bytes);
+}
+
+/* A zombie was looked at before its end. */
+static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	if (may_lack_exited_peak(tree) || tree->ledger.has_unwaited || tree->sums.has_zombie ||
+	    tree->sums.has_reaped || may_lack_auto_reaped(tree))
+		make_partial(out, RT_HAS_PEAK_RSS);
+	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
+		out->valid &= ~RT_HAS_PEAK_RSS;
+		out->partial &= ~RT_HAS_PEAK_RSS;
+	}
+}
+
+/* The cgroup's CPU time is complete, whatever members could be read. */
+static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	if (!tree->ledger.is_covered_by_cgroup)
+		return;
+	out->valid |= RT_HAS_CPU;
+	out->partial &= ~RT_HAS_CPU;
+}
+
+/* Whether the supervisor has reaped all processes that were counted: each one has page faults. Then
+ * the largest peak is that of wait4(2), also of processes that the programs had no row for. */
+static bool has_reaped_counted(const struct rti_tree *tree)
+{
+	const struct rti_supervised_state *s = &tree->supervised;
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+
+	return s->has_final_rusage && counted->is_final &&
+	       s->final_rusage[RTI_MINOR_FAULTS] == counted->counters[RTI_MINOR_FAULTS] &&
+	       s->final_rusage[RTI_MAJOR_FAULTS] == counted->counters[RTI_MAJOR_FAULTS] &&
+	       tree->peak_rss_bytes >= s->final_peak_bytes;
+}
+
+/* No sample may have seen a process of which BPF programs have no peak. E.g.: 9000 processes run,
+ * and one that comes then uses most memory. */
+static bool lacks_counted_peaks(const struct rti_tree *tree)
+{
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+
+	return counted->is_behind || (counted->lacks_peaks && !has_reaped_counted(tree));
+}
+
+/* BPF programs have counted every thread, whatever members could be read and waited for. */
+static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	const struct rti_kernel_account *s = &tree->kernel_account;
+	uint64_t whole = tree->domains.counters;
+
+	if (!s->has_counted)
+		return;
+	if (s->counted.is_behind) {
+		make_partial(out, tree->domains.counters);
+		whole = 0;
+	}
+	if (!s->counted.has_io)
+		whole &= ~(uint64_t)(RT_HAS_IO | RT_HAS_IO_CALLS);
+	/* A process is counted when it is forked, unless there was no mark for it. */
+	if (!s->has_lost)
+		whole |= RT_HAS_PROCESSES_SEEN;
+	else
+		make_partial(out, RT_HAS_PROCESSES_SEEN);
+	if (s->counted.has_peaks && !s->counted.is_behind &&
+	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
+		whole |= RT_HAS_PEAK_RSS;
+	if (lacks_counted_peaks(tree))
+		make_partial(out, RT_HAS_PEAK_RSS);
+	out->valid |= whole & tree->want;
+	out->partial &= ~whole;
+}
+
+/* Each time that was read in clock ticks lacks up to one. E.g.: 100 shells that each ran a program
+ * of 9 ms show nothing of it. A complete figure may lack a hundredth of the total. */
+static bool may_ticks_hide(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	uint64_t total_ns = out->cpu_user_ns + out->cpu_system_ns;
+
+	return tree->sums.times_in_ticks * tree->ctx->platform->tick_ns > total_ns / 100;
+}
+
+static bool is_counted_whole(const struct rti_tree *tree)
+{
+	return tree->kernel_account.has_counted && !tree->kernel_account.counted.is_behind;
+}
+
+/* Another account may have CPU time that is not in ticks. */
+static uint32_t reasons_of(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	uint32_t reasons = tree->reasons;
+
+	if (is_counted_whole(tree))
+		return 0;
+	if (!may_lack_auto_reaped(tree))
+		reasons &= ~RT_REASON_SIGCHLD_IGNORED;
+	if (out->partial & RT_HAS_CPU && may_ticks_hide(tree, out))
+		reasons |= RT_REASON_CLOCK_TICKS;
+	return reasons;
+}
+
+/* Of what a process has reaped, the kernel says the CPU time in clock ticks, and to the process
+ * itself in microseconds. */
+static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+
+	if (is_counted_whole(tree))
+		return 1;
+	if (tree->ledger.is_covered_by_cgroup)
+		return US_NS;
+	if (tree->sums.times_in_ticks || !platform->cpu_clock)
+		return platform->tick_ns;
+	return tree->sums.is_in_us || tree->supervised.has_final_rusage ? US_NS : 1;
+}
+
+void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
+{
+	mark_losses(tree, out);
+	if (may_ticks_hide(tree, out))
+		make_partial(out, RT_HAS_CPU);
+	mark_peaks(tree, out);
+	mark_cgroup(tree, out);
+	mark_counted(tree, out);
+	/* A domain is complete, an estimate or a lower bound: one of the three. */
+	out->estimated &= tree->want & ~out->valid;
+	out->partial &= tree->want & ~out->valid & ~out->estimated;
+	out->reasons = reasons_of(tree, out);
+	out->cpu_resolution_ns = cpu_resolution_ns(tree);
+}
