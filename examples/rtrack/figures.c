@@ -73,7 +73,7 @@ static const struct reason reasons[] = {
 	{ RT_REASON_EVENTS_UNHEARD, "events_unheard",
 	  "process events cannot be received here, so processes may be missing" },
 	{ RT_REASON_CLOCK_TICKS, "clock_ticks",
-	  "the kernel shows the CPU time of processes that have ended in whole clock ticks" },
+	  "the kernel shows the CPU time of processes that were waited for in whole clock ticks" },
 };
 
 struct marks metrics_marks(const struct rt_metrics *m)

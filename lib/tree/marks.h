@@ -5,7 +5,7 @@
 
 #include "tree/state.h"
 
-/* Set the masks, the reasons and the resolution of a sample whose figures are filled in. */
+/* All figures of a sample are filled in: set its masks, its reasons and its resolution. */
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out);
 
 #endif

@@ -117,7 +117,7 @@ START_TEST(lost_supervisor_completes_nothing)
 }
 END_TEST
 
-/* No process waited for a member, and so nobody has learned its peak. */
+/* No process waited for a member, so none has learned its peak. */
 START_TEST(peak_is_a_lower_bound_if_a_member_was_not_waited_for)
 {
 	const struct rt_rusage reaped = { .ru_maxrss = 100 };
@@ -203,10 +203,30 @@ START_TEST(ignored_sigchld_counts_as_long_as_a_process_runs_on)
 }
 END_TEST
 
+/* Without CPU clocks, each member has two times in ticks, which lack 60 ms in all. Of 5.0 s that is
+ * more than a hundredth, and what two members lack would be less. */
+START_TEST(ticks_of_a_member_that_was_not_waited_for_are_not_forgotten)
+{
+	struct fake_process few = shell;
+
+	few.utime -= 532;
+	write_family();
+	fake_process_write(&fix.root, &few);
+	track_process(100, 0);
+	ck_assert_uint_eq(take_sample().reasons, RT_REASON_CLOCK_TICKS);
+	few.children = "102 ";
+	fake_process_write(&fix.root, &few);
+	fake_process_remove(&fix.root, 101);
+
+	ck_assert_uint_eq(take_sample().reasons, RT_REASON_UNWAITED | RT_REASON_CLOCK_TICKS);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tree/marks");
-	TCase *end = add_tree_case(suite, "end of a command");
+	TCase *end = add_tree_case(suite, "end of a command"),
+	      *ticks = add_tree_case(suite, "clock ticks");
 
 	tcase_add_test(end, ended_command_is_complete_by_the_account_of_its_supervisor);
 	tcase_add_test(end, account_that_the_supervisor_has_outgrown_completes_nothing);
@@ -217,5 +237,6 @@ int main(void)
 	tcase_add_loop_test(end, ignored_sigchld_lowers_nothing_once_each_process_was_waited_for, 0,
 	                    2);
 	tcase_add_test(end, ignored_sigchld_counts_as_long_as_a_process_runs_on);
+	tcase_add_test(ticks, ticks_of_a_member_that_was_not_waited_for_are_not_forgotten);
 	return suite_run(suite);
 }
