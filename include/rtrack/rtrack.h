@@ -554,7 +554,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * /proc. @since 0.2 */
 #define RT_SOURCE_BPF 2
 /** rt_metrics.source: BPF programs account for every thread of the tree since the tracker was made
- * (RT_OPT_PROCESS_EVENTS). The members were read as with one of the other two. @since 0.3 */
+ * (RT_OPT_PROCESS_EVENTS), or since the start of the command (RT_ACCOUNTING_BPF). The members were
+ * read as with one of the other two. @since 0.3 */
 #define RT_SOURCE_BPF_ACCOUNT 3
 
 /** One sample of everything within the scope of the tracker. Units are as documented per field.
@@ -1641,10 +1642,12 @@ struct rt_command;
  * CPU time (in ns), faults, context switches, I/O, peaks and the number of processes are exact. No
  * cgroup and no process that is waited for is needed. E.g.: children of a program that ignores
  * SIGCHLD, a pid namespace that is killed whole, a process that has moved to another cgroup. With
- * RT_COMMAND_LIST_PROCESSES, the list has a final row for each process that has ended. The only
- * reasons of an outcome are RT_REASON_LEFT_RUNNING, and RT_REASON_EVENTS_LOST: under heavy load the
- * kernel may run no program for a thread. The figures then are those of RT_ACCOUNTING_WAIT, but
- * for the number of processes, and `complete` is 0.
+ * RT_COMMAND_LIST_PROCESSES, the list has a final row for each process that has ended. A sample
+ * while the command runs has all that was counted up to then (RT_SOURCE_BPF_ACCOUNT).
+ *
+ * The only reasons of an outcome are RT_REASON_LEFT_RUNNING, and RT_REASON_EVENTS_LOST: under heavy
+ * load the kernel may run no program for a thread. The figures then are those of
+ * RT_ACCOUNTING_WAIT, but for the number of processes, and `complete` is 0.
  *
  * There is room for 8192 processes at the same time. Of those beyond, the peaks are not known. So
  * peak_rss_bytes is then in `partial`, unless each process was waited for. For those

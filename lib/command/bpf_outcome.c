@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What BPF programs have counted, in the outcome of a command. Its samples are as without them,
- * until the end. */
+/* What BPF programs have counted, in the outcome of a command. */
 #include "command/bpf_outcome.h"
 
 #include <string.h>
@@ -16,16 +15,8 @@ static uint64_t page_bytes(const struct rt_command *c)
 
 void rti_bpf_outcome_settle(struct rt_command *c)
 {
-	struct rti_command_account *account = &c->account;
-	const struct rti_account_totals *totals = &account->totals;
-	struct rti_tree_counted counted;
-
-	if (!account->programs)
-		return;
-	rti_command_account_settle(account);
-	rti_tree_counted_set(&counted, totals, page_bytes(c));
-	rti_tree_apply_counted(c->tracker->tree,
-	                       rti_command_account_is_whole(account) ? &counted : NULL);
+	if (c->account.programs)
+		rti_command_account_settle(&c->account);
 }
 
 static void set_cpu_bounds(const struct rti_account_totals *totals, struct rt_outcome *out)

@@ -134,7 +134,7 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 
-	if (tree->kernel_account.of_command) {
+	if (tree->kernel_account.is_of_command) {
 		out->cause = RTI_CAUSE_ACCOUNT_LOST;
 	} else if (shared && shared->events == RTI_EVENTS_INTACT) {
 		out->cause = RTI_CAUSE_EVENTS_LATE;
@@ -210,7 +210,7 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 
 	*out = (struct rti_explanation){
 		.file = "",
-		.has_account = tree->kernel_account.programs || tree->kernel_account.of_command,
+		.has_account = tree->kernel_account.programs != NULL,
 		.account_error = tree->kernel_account.error,
 		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,

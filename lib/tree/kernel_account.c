@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's account of a tree that a tracker has attached to. */
+/* The kernel's account of a tree. */
 #include "tree/kernel_account.h"
 
 #include <errno.h>
@@ -25,17 +25,18 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root)
 	return account->error;
 }
 
-void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_account *of_command)
+void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command)
 {
-	tree->kernel_account.of_command = of_command;
+	tree->kernel_account.programs = of_command;
+	tree->kernel_account.is_of_command = of_command != NULL;
 }
 
 uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole)
 {
 	struct rti_account_counts counts = { 0 };
 
-	if (tree->kernel_account.of_command)
-		rti_account_count(tree->kernel_account.of_command, &counts);
+	if (tree->kernel_account.is_of_command)
+		rti_account_count(tree->kernel_account.programs, &counts);
 	if (is_whole)
 		*is_whole = counts.processes && !counts.unmarked;
 	return counts.processes;
@@ -48,18 +49,6 @@ static void nap(const struct rti_account_totals *totals)
 
 	if (totals->running == 0)
 		nanosleep(&time, NULL);
-}
-
-void rti_kernel_account_apply(struct rti_tree *tree, const struct rti_tree_counted *counted)
-{
-	struct rti_kernel_account *account = &tree->kernel_account;
-
-	account->has_counted = counted != NULL;
-	if (!counted)
-		return;
-	account->counted = *counted;
-	rti_raise_peak_rss(tree, counted->peak_rss_bytes);
-	rti_note_change(tree);
 }
 
 /* Whether the sum has no thread twice. As long as threads run, there will be a later sample, which
@@ -88,15 +77,18 @@ static int read_totals(struct rti_kernel_account *account, struct rti_account_to
 /* What was read before stays a lower bound. */
 static void apply(struct rti_tree *tree, const struct rti_account_totals *totals)
 {
-	const struct rti_kernel_account *account = &tree->kernel_account;
-	struct rti_tree_counted counted = tree->kernel_account.counted;
+	struct rti_kernel_account *account = &tree->kernel_account;
+	struct rti_tree_counted counted = account->counted;
 
 	if (account->is_read)
 		rti_tree_counted_set(&counted, totals, tree->ctx->platform->page_size);
 	counted.processes = totals->processes;
 	counted.is_final &= !account->has_lost;
 	counted.is_behind = !account->is_read || account->has_lost;
-	rti_kernel_account_apply(tree, &counted);
+	account->counted = counted;
+	account->has_counted = true;
+	rti_raise_peak_rss(tree, counted.peak_rss_bytes);
+	rti_note_change(tree);
 	if (account->has_lost)
 		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 }
@@ -112,7 +104,6 @@ static bool is_current(const struct rti_tree *tree, const struct rti_account_cou
 /* The account cannot be read. E.g.: it belongs to the process that this one was forked from. */
 static void give_up(struct rti_tree *tree, int err)
 {
-	rti_kernel_account_apply(tree, NULL);
 	rti_kernel_account_free(tree);
 	tree->kernel_account.error = err;
 }
@@ -139,7 +130,9 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 
 void rti_kernel_account_free(struct rti_tree *tree)
 {
-	rti_fork_tracker_forget_account(&tree->discovery.fork_tracker);
-	rti_account_close(tree->kernel_account.programs);
+	if (!tree->kernel_account.is_of_command) {
+		rti_fork_tracker_forget_account(&tree->discovery.fork_tracker);
+		rti_account_close(tree->kernel_account.programs);
+	}
 	tree->kernel_account = (struct rti_kernel_account){ 0 };
 }

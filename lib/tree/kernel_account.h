@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's account of a tree that a tracker has attached to: BPF programs count what each
- * thread has used, from the moment of attaching. The programs are those of RT_ACCOUNTING_BPF.
+/* The kernel's account of a tree: BPF programs count what each thread has used, from the start of a
+ * command, or from the moment at which a tracker has attached to a running tree.
  *
  * The figures of live members are read as without it: from /proc, or by a batch read. The account
  * adds what no sample can see: all that members used between their last read and their end, and the
  * processes that lived between two samples, whether any process has waited for them or not.
  *
- * The tree of a command has its totals here, too, but does not own the programs: the command does,
- * and passes what they have counted to rti_kernel_account_apply(). */
+ * The programs of a command are its own: it has loaded them, and takes their records. */
 #ifndef RTI_KERNEL_ACCOUNT_H
 #define RTI_KERNEL_ACCOUNT_H
 
@@ -16,15 +15,14 @@
 
 struct rti_tree;
 struct rti_tree_account;
-struct rti_tree_counted;
 
 /* Load the programs and take in the tree below root, before its first sample. Takes 20 to 60 ms.
  * Returns 0; or -errno, as rti_account_open(): the tree is as before. */
 int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
 
-/* The programs of a command count the processes of the tree from its start. They stay the
- * command's, which keeps them for longer than the tree. NULL: there are none. */
-void rti_kernel_account_follow(struct rti_tree *tree, const struct rti_tree_account *of_command);
+/* The programs of a command count the tree from its start. They stay the command's, which keeps
+ * them for longer than the tree. NULL: there are none. */
+void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command);
 
 /* How many processes a command has had so far, by its programs; 0: it has no programs. *is_whole:
  * whether none was missed; may be NULL. Costs no system call. */
@@ -32,9 +30,6 @@ uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whol
 
 /* All members were read: read the account, and apply it to the totals of this sample. */
 void rti_kernel_account_sample(struct rti_tree *tree);
-
-/* Set the totals to what the kernel has counted of the tree. NULL: that is not known. */
-void rti_kernel_account_apply(struct rti_tree *tree, const struct rti_tree_counted *counted);
 
 /* Give the programs back, and what they have counted. The members are found by scans from then on.
  * Nothing if there are none. */

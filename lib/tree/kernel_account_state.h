@@ -8,15 +8,15 @@
 
 /* Written by kernel_account.c only. */
 struct rti_kernel_account {
-	struct rti_tree_account *programs;         /* NULL: there is none */
-	const struct rti_tree_account *of_command; /* likewise; the command's. No tree has both */
-	int error;      /* why there is none: -errno; 0: none was wanted */
-	uint64_t moves; /* struct rti_account_counts, at the last read */
-	bool is_read;   /* the last read has no thread twice */
+	struct rti_tree_account *programs; /* NULL: there is none */
+	bool is_of_command;                /* the programs are the command's */
+	int error;                         /* why there is none: -errno; 0: none was wanted */
+	uint64_t moves;                    /* struct rti_account_counts, at the last read */
+	bool is_read;                      /* the last read has no thread twice */
 	/* Threads are in no account: for want of a mark, or since no program was called when they
 	 * were freed. The figures stay lower bounds. */
 	bool has_lost;
-	/* What BPF programs have counted, as long as it is of the whole tree; of a command, too. */
+	/* What BPF programs have counted, as long as it can be read. */
 	bool has_counted;
 	struct rti_tree_counted counted;
 };

@@ -45,7 +45,7 @@ static bool counts_every_fork(const struct rti_tree *tree)
 
 	if (tree->ledger.self_only)
 		return true;
-	if (tree->kernel_account.of_command) {
+	if (tree->kernel_account.is_of_command) {
 		rti_kernel_account_processes(tree, &is_whole);
 		return is_whole;
 	}

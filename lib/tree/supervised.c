@@ -98,11 +98,6 @@ void rti_tree_lose_supervisor(struct rti_tree *tree)
 	rti_note_change(tree);
 }
 
-void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
-{
-	rti_kernel_account_apply(tree, counted);
-}
-
 /* /proc has what the root reaped in ticks; wait4(2) is more exact. */
 static void raise_children(struct rti_account *root, const struct rt_rusage *use)
 {

@@ -62,7 +62,7 @@ struct rti_tree_command {
 	/* The caller is the supervisor, and has reaped so much; NULL: it is not. */
 	const struct rti_reaped *reaped;
 	/* BPF programs that count its processes; NULL: none. They stay the caller's. */
-	const struct rti_tree_account *account;
+	struct rti_tree_account *account;
 	const struct rti_cgroup *cgroup;       /* that the whole tree runs in; copied */
 	struct rti_fork_tracker *fork_tracker; /* subscribed before the start; taken */
 	/* Called with each member that exits, in the sample that finds that; may be NULL. */
@@ -93,10 +93,6 @@ void rti_tree_lose_supervisor(struct rti_tree *tree);
  * nothing of it is lost. use: what wait4(2) says of it and of all that it has reaped; NULL:
  * unknown. */
 void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use);
-
-/* Set the totals to what the kernel has counted, and mark them as whole. NULL: later samples are
- * lower bounds again. */
-void rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted);
 
 /* Look at the cgroups of some members: at a hundred a second at most. */
 void rti_tree_check_cgroups(struct rti_tree *tree);

@@ -24,7 +24,6 @@ int __wrap_rti_account_take(struct rti_tree_account *account,
                             const struct rti_account_taker *taker);
 int __wrap_rti_account_list_running(struct rti_tree_account *account,
                                     const struct rti_account_taker *taker);
-void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
 
 /* --- What takes the place of the kernel. --- */
@@ -123,12 +122,6 @@ int __wrap_rti_account_list_running(struct rti_tree_account *account,
 	for (unsigned count = take_below(in, 4); count > 0; count--)
 		send_record(taker);
 	return take_u8(in) < 240 ? 0 : -ESTALE;
-}
-
-void __wrap_rti_tree_apply_counted(struct rti_tree *tree, const struct rti_tree_counted *counted)
-{
-	(void)counted;
-	require(tree == NULL);
 }
 
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left)

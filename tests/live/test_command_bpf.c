@@ -82,12 +82,14 @@ static int run_program(const char *name)
 {
 	if (strcmp(name, "writes") == 0)
 		write_by_child();
-	else if (strcmp(name, "forgets") == 0)
+	else if (strncmp(name, "forgets", 7) == 0)
 		forget_children();
 	else if (strcmp(name, "double-forks") == 0)
 		double_fork();
 	else if (strcmp(name, "uses-uring") == 0)
 		work_by_uring(URING_MS * MS);
+	if (strcmp(name, "forgets-and-stays") == 0)
+		pause();
 	return 9;
 }
 
@@ -237,6 +239,36 @@ START_TEST(last_sample_has_the_totals_of_the_outcome)
 	ck_assert_uint_eq(m.reasons, 0);
 	ck_assert_uint_ne(m.valid & RT_HAS_CPU, 0);
 	rt_command_free(command);
+}
+END_TEST
+
+static int has_one_process_left(void *arg)
+{
+	struct rt_metrics m;
+
+	ck_assert_int_eq(rt_sample(rt_command_tracker(arg), &m, sizeof(m)), 0);
+	return m.processes_seen == CHILDREN + 1 && m.processes == 1;
+}
+
+/* The children have ended, and no process could wait for them. */
+START_TEST(sample_of_a_running_program_has_what_no_process_waits_for)
+{
+	const uint64_t counters = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_IO;
+	struct rt_metrics m = { .reasons = RT_REASON_EVENTS_LOST };
+
+	for (int tries = 0; tries < TRIES && m.reasons & RT_REASON_EVENTS_LOST; tries++) {
+		struct rt_command *command = start_self("forgets-and-stays");
+
+		wait_until(has_one_process_left, command);
+		ck_assert_int_eq(rt_sample(rt_command_tracker(command), &m, sizeof(m)), 0);
+		ck_assert_int_eq(rt_command_kill(command), 0);
+		finish_command(command);
+		rt_command_free(command);
+	}
+	ck_assert_uint_eq(m.reasons, 0);
+	ck_assert_uint_eq(m.source, RT_SOURCE_BPF_ACCOUNT);
+	ck_assert_uint_eq(m.valid & counters, counters);
+	ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns, CHILDREN * CHILD_MS * MS);
 }
 END_TEST
 
@@ -413,6 +445,7 @@ int main(int argc, char **argv)
 	tcase_add_test(outcomes, threads_that_the_kernel_makes_are_in_outcome_and_list);
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
 	tcase_add_test(outcomes, running_tree_is_counted_without_process_events);
+	tcase_add_test(outcomes, sample_of_a_running_program_has_what_no_process_waits_for);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);
 	tcase_add_test(outcomes, command_that_starts_under_a_fast_timer_is_accounted_for);
