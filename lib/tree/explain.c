@@ -142,6 +142,9 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 	           (shared && shared->events == RTI_EVENTS_LOST)) {
 		out->cause = RTI_CAUSE_EVENTS_LOST;
 		out->error = -ENOBUFS;
+	} else if (tree->ctx->procfs->is_foreign) {
+		out->cause = RTI_CAUSE_EVENTS_UNHEARD;
+		out->error = -EOPNOTSUPP;
 	} else if (reasons & RT_REASON_EVENTS_UNHEARD || shared) {
 		out->cause = RTI_CAUSE_EVENTS_UNHEARD;
 		out->error = tree->discovery.events_error;
@@ -203,6 +206,12 @@ static uint64_t obstacle_of(const struct rti_tree *tree, const struct rt_metrics
 	return met & RT_HAS_PSS ? RT_HAS_PSS : has;
 }
 
+/* BPF programs see the processes of the running system alone. */
+static int account_error(const struct rti_tree *tree)
+{
+	return tree->ctx->procfs->is_foreign ? -EXDEV : tree->kernel_account.error;
+}
+
 void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                       struct rti_explanation *out)
 {
@@ -211,7 +220,7 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 	*out = (struct rti_explanation){
 		.file = "",
 		.has_account = tree->kernel_account.programs != NULL,
-		.account_error = tree->kernel_account.error,
+		.account_error = account_error(tree),
 		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,
 		.pss_hold_us = (uint32_t)(tree->pss_budget.hold_ns / 1000),

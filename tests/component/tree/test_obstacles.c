@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tree_inside.h"
 
@@ -42,6 +43,26 @@ static void check_text(uint64_t has, const char *text)
 
 	ck_assert_msg(strstr(o.text, text) != NULL, "%s: no \"%s\"", o.text, text);
 }
+
+/* Neither BPF programs nor process events see processes of another root. */
+START_TEST(no_option_is_advised_that_cannot_help_below_a_root)
+{
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	fake_process_remove(&fix.root, 101);
+	take_sample();
+
+	for (int bit = 0; bit < 64; bit++) {
+		struct rt_obstacle o;
+
+		if (rt_tracker_obstacle(fix.tracker, UINT64_C(1) << bit, &o, sizeof(o)) != 0)
+			continue;
+		ck_assert_msg(strstr(o.text, "RT_OPT_PROCESS_EVENTS") == NULL, "%s", o.text);
+		ck_assert_msg(strstr(o.text, "BPF") == NULL, "%s", o.text);
+	}
+}
+END_TEST
 
 START_TEST(valid_domain_has_no_obstacle)
 {
@@ -343,8 +364,7 @@ END_TEST
 
 START_TEST(number_of_processes_without_events_names_the_option)
 {
-	write_family();
-	track_process(100, 0);
+	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, getpid(), NULL), 0);
 	take_sample();
 	check_obstacle(RT_HAS_PROCESSES_SEEN, RT_OBSTACLE_OPTIONS, -ENODATA, 0, "");
 	check_text(RT_HAS_PROCESSES_SEEN, "RT_OPT_PROCESS_EVENTS");
@@ -371,6 +391,7 @@ int main(void)
 	TCase *tests = add_tree_case(suite, "obstacles");
 
 	tcase_add_test(tests, valid_domain_has_no_obstacle);
+	tcase_add_test(tests, no_option_is_advised_that_cannot_help_below_a_root);
 	tcase_add_test(tests, refused_file_names_the_member_and_counts_it_once);
 	tcase_add_test(tests, hidden_process_is_a_matter_of_rights_in_every_domain);
 	tcase_add_test(tests, file_that_cannot_be_parsed_is_a_matter_of_format);
