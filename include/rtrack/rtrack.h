@@ -462,6 +462,10 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 #define RT_REASON_UNWAITED 0x1U
 /** A member ignores SIGCHLD: children of it that start and exit between two samples leave no
  * trace.
+ *
+ * A member that has set SA_NOCLDWAIT instead has such children, too, but `/proc` does not show it:
+ * nothing but BPF programs, or the supervisor of a command in the end, then says that something is
+ * missing.
  * @since 0.1
  * @since 0.2 Also detected if the tracker does not measure peak resident memory.
  * @since 0.3 The counters and peak_rss_bytes are lower bounds (`partial`), unless BPF programs
