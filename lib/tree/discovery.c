@@ -158,20 +158,16 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 	tree->discovery.last_pid = read_last_pid(tree);
 }
 
-/* A count of forks serves as the last pid as well. It may lag, stop or miss some, so every 16th
- * scan ignores it. A caller that is its own supervisor counts only while it waits. 0: none. */
+/* What BPF programs have counted serves as the last pid as well. They may miss some, so every 16th
+ * scan ignores it. That of a supervisor lags behind its events, and so would hide newborns. 0:
+ * none. */
 static uint64_t counted_forks(const struct rti_tree *tree)
 {
-	const struct rti_shared_stats *shared = tree->supervised.shared;
 	uint64_t processes = rti_kernel_account_processes(tree, NULL);
 
-	if (tree->discovery.scans % RECHECK_PERIOD == 0)
+	if (processes == 0 || tree->discovery.scans % RECHECK_PERIOD == 0)
 		return 0;
-	if (processes)
-		return COUNT_OF_FORKS | processes;
-	if (!shared || tree->supervised.reaped || shared->events != RTI_EVENTS_INTACT)
-		return 0;
-	return COUNT_OF_FORKS | shared->processes;
+	return COUNT_OF_FORKS | processes;
 }
 
 /* A child of it may be missing that had its pid by the last scan. */
