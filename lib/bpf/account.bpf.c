@@ -195,11 +195,17 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 static void begin_exit(struct task_mark *mark, struct task_struct *task)
 {
 	struct rti_account_row *row = find_row(mark);
+	bool is_last = read_only(task)->signal->live.counter == 0;
 
 	if (row)
 		row->end_ns = bpf_ktime_get_boot_ns();
+	/* Without a row, nothing corrects its switches. */
+	if (row && !is_last)
+		__sync_fetch_and_add(&row->ended_early, 1);
+	if (!row || !is_last)
+		__sync_fetch_and_add(&shared.ended_early, 1);
 	end_thread(mark, &shared.running);
-	if (read_only(task)->signal->live.counter == 0)
+	if (is_last)
 		end_process(row, read_only(task));
 	enter_limbo(mark, task);
 }

@@ -14,7 +14,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_ACCOUNT_PLUGIN 6u /* changes whenever anything here does */
+#define RTI_ACCOUNT_PLUGIN 7u /* changes whenever anything here does */
 
 /* What threads have used. */
 struct rti_account_use {
@@ -76,7 +76,8 @@ struct rti_account_row {
 	/* The latest sums that were secured with a thread, by the sequence of the kernel's lock of
 	 * them. sums_lack: threads that they lack. If one, it is the thread group leader. */
 	uint32_t has_sums, sums_sequence, sums_lack;
-	uint32_t has_leader, leader_sequence, reserved;
+	uint32_t has_leader, leader_sequence;
+	uint32_t ended_early; /* threads that have ended while others ran on */
 	struct rti_account_sums sums;
 	struct rti_account_sums of_leader; /* what it has used itself, likewise */
 	uint64_t start_ns, end_ns;         /* since boot; end_ns: of the last thread so far */
@@ -178,6 +179,9 @@ struct rti_account_shared {
 	uint64_t rowless;      /* processes for which there was no row: without peak and record */
 	uint64_t peakless;     /* processes that have ended with RTI_ROW_LACKS_PEAK */
 	uint64_t hidden_pages; /* the largest that the peak of one of them may be */
+	/* Threads with last switches that are in the sums, and that wait(2) will not show: those
+	 * that have ended before their process, until that has ended, too. */
+	uint64_t ended_early;
 	uint64_t lost;         /* records that the ring had no room for */
 	uint64_t lost_events;  /* events that it had no room for */
 	uint64_t began_ns;     /* when the account began, as the kernel has it: CLOCK_BOOTTIME */
@@ -238,9 +242,18 @@ struct rti_account_totals {
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
 	uint64_t unmarked, rowless, lost, spared;
+	uint64_t
+	    ended_early;   /* not 0: the switches of `use` have some that wait(2) will not show */
 	uint64_t peakless; /* processes of which one may have a higher peak than peak_pages */
 	bool has_io;       /* false: the I/O of `use` is not known */
 };
+
+/* Whether totals have each thread once. As long as threads run, a later read has what those use
+ * that have begun to exit. */
+static inline bool rti_account_has_each(const struct rti_account_totals *totals)
+{
+	return totals->is_whole || (totals->running && totals->has_all);
+}
 
 /* Whether the threads that totals lack are those that were missed: no later read has them. */
 static inline bool rti_account_lacks_missed(const struct rti_account_totals *totals)

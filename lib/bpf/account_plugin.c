@@ -245,6 +245,7 @@ static void copy_counters(const struct rti_account_shared *shared, struct rti_ac
 	out->peak_pages = read_counter(&shared->peak_pages);
 	out->unmarked = read_counter(&shared->unmarked);
 	out->rowless = read_counter(&shared->rowless);
+	out->ended_early = read_counter(&shared->ended_early);
 	if (read_counter(&shared->hidden_pages) > out->peak_pages)
 		out->peakless = read_counter(&shared->peakless);
 	out->lost = read_counter(&shared->lost);

@@ -91,6 +91,8 @@ static void finish_process(struct rti_account_row *row, const struct rti_account
 		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_SUMS);
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
+	/* The switches of all its threads are corrected, or will never be. */
+	__sync_fetch_and_add(&shared.ended_early, is_final ? -(__u64)row->ended_early : 1);
 	note_peak(row);
 	if (settings.wants_records)
 		send_record(row, &sums, part);

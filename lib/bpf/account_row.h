@@ -90,6 +90,7 @@ static __u32 new_row(struct task_struct *parent, struct task_struct *child)
 	row->is_noting = 0;
 	row->has_sums = 0;
 	row->has_leader = 0;
+	row->ended_early = 0;
 	row->start_ns = child->start_boottime;
 	row->end_ns = 0;
 	row->freed = (struct rti_account_part){ 0 };

@@ -34,6 +34,7 @@ void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_acc
 		.has_peaks = totals->is_whole && !lacks_peaks,
 		.lacks_peaks = lacks_peaks,
 		.has_io = totals->has_io,
+		.has_switches = totals->ended_early == 0,
 	};
 	set_counters(&totals->use, counted->counters);
 }

@@ -18,7 +18,9 @@ struct rti_tree_counted {
 	bool has_peaks;          /* of each process that has ended */
 	bool lacks_peaks;        /* a process without a known peak may have had the largest one */
 	bool has_io;             /* false: the counters of I/O are not known */
-	bool is_behind;          /* the counters are of an earlier look, or lack threads */
+	/* false: the context switches may have some that no getrusage(2) and wait(2) will show. */
+	bool has_switches;
+	bool is_behind; /* the counters are of an earlier look, or lack threads */
 };
 
 /* Set the counters and the peak from totals that have no thread twice, and the count of processes.

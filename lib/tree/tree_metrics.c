@@ -2,6 +2,8 @@
 /* Summing up the members of a tree into the figures of a sample. */
 #include "tree/tree_metrics.h"
 
+#include <string.h>
+
 #include "collect/pid_stat.h"
 #include "os/supervisor_protocol.h"
 #include "tree/gpu.h"
@@ -202,12 +204,20 @@ static void apply_cgroup(struct rti_tree *tree)
 		                                 tree->supervised.cgroup_lag_ns);
 }
 
+/* Switches that may be too many are left out: a total never falls. */
 static void apply_counted(struct rti_tree *tree)
 {
-	const struct rti_kernel_account *s = &tree->kernel_account;
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+	uint64_t counters[RTI_COUNTERS];
 
-	if (s->has_counted)
-		rti_ledger_set_account(&tree->ledger, s->counted.counters, s->counted.is_final);
+	if (!tree->kernel_account.has_counted)
+		return;
+	memcpy(counters, counted->counters, sizeof(counters));
+	if (!counted->has_switches) {
+		counters[RTI_VOLUNTARY] = tree->ledger.sum[RTI_VOLUNTARY];
+		counters[RTI_INVOLUNTARY] = tree->ledger.sum[RTI_INVOLUNTARY];
+	}
+	rti_ledger_set_account(&tree->ledger, counters, counted->is_final);
 }
 
 static void sum_members(struct rti_tree *tree)
