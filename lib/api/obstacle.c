@@ -130,6 +130,7 @@ static uint32_t kind_of(const struct rti_explanation *why)
 	case RTI_CAUSE_GPU:
 		return why->error == -ENODATA ? RT_OBSTACLE_UNSEEN : kind_of_error(why->error);
 	case RTI_CAUSE_READ:
+	case RTI_CAUSE_ACCOUNT_UNREAD:
 	case RTI_CAUSE_SKIPPED:
 	case RTI_CAUSE_NO_FILE_SYSTEM:
 		break;

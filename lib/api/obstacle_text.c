@@ -66,6 +66,7 @@ static const char *const texts[] = {
 	[RTI_CAUSE_ACCOUNT_LOST] =
 	    "The kernel's account of the tree lacks threads: no mark could be made for them, or no"
 	    " BPF program was called when they ended.",
+	[RTI_CAUSE_ACCOUNT_UNREAD] = "The kernel's account of the tree could not be read: $E.",
 	[RTI_CAUSE_GPU_CLOSED] =
 	    "A process has ended, or has closed a GPU, since the first sample. What it used of GPUs"
 	    " after the last look at it is not known. Shorter intervals lose less.",

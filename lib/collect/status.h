@@ -42,6 +42,7 @@ enum rti_cause {
 	RTI_CAUSE_EVENTS_LATE,     /* the supervisor has not counted to the end yet */
 	RTI_CAUSE_ACCOUNT_BEHIND,  /* threads began or ended while the kernel's account was read */
 	RTI_CAUSE_ACCOUNT_LOST,    /* that account lacks threads */
+	RTI_CAUSE_ACCOUNT_UNREAD,  /* it could not be read */
 	RTI_CAUSE_STALLED,         /* a file system or a program has not answered */
 	RTI_CAUSE_NO_FILE_SYSTEM,  /* one could not be asked */
 	RTI_CAUSE_GPU,             /* what the drivers of GPUs have answered */

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of a command by BPF programs in the kernel: loads them, takes their records, and
- * reads their totals in the end. */
+/* The account of a command by BPF programs in the kernel: loads them, and takes their records. */
 #include "command/bpf_account.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "util/array.h"
 
-/* A thread leaves its CPU a moment after its process could be waited for; on a busy system, it may
- * have to wait for one. */
-#define SETTLE_NAP_NS 200000
-#define SETTLE_NAPS_MAX 10000
-/* What was left running changes meanwhile, so that only a look in between is whole. */
-#define RUNNING_NAPS_MAX 50
 /* The ring has room for the records of 12,000 processes, and for some 10,000 texts. */
 #define TAKE_EVERY_NS 200000000u
 
@@ -71,23 +63,8 @@ uint64_t rti_command_account_take(struct rti_command_account *account, uint64_t 
 
 bool rti_command_account_is_whole(const struct rti_command_account *account)
 {
-	return account->programs && account->totals.is_whole && !account->totals.unmarked;
-}
-
-/* Look until no thread is about to leave its CPU. */
-void rti_command_account_settle(struct rti_command_account *account)
-{
-	const struct timespec nap = { .tv_nsec = SETTLE_NAP_NS };
-	struct rti_account_totals *totals = &account->totals;
-
-	for (int naps = 0; naps < SETTLE_NAPS_MAX; naps++) {
-		if (rti_account_read(account->programs, totals) < 0)
-			totals->is_whole = false;
-		if (totals->is_whole || rti_account_lacks_missed(totals) ||
-		    (totals->running && naps >= RUNNING_NAPS_MAX))
-			return;
-		nanosleep(&nap, NULL);
-	}
+	return account->programs && rti_account_has_each(&account->totals) &&
+	       !account->totals.unmarked;
 }
 
 void rti_command_account_close(struct rti_command_account *account)

@@ -13,7 +13,7 @@
 /* Written by bpf_account.c only. */
 struct rti_command_account {
 	struct rti_tree_account *programs;  /* NULL: the command has another accounting method */
-	struct rti_account_totals totals;   /* as of the last look */
+	struct rti_account_totals totals;   /* as of the last sample at the end */
 	uint64_t next_take_ns;              /* CLOCK_MONOTONIC: of records; UINT64_MAX: never */
 	struct rti_account_record *records; /* of the processes that have ended */
 	size_t count, capacity;
@@ -32,9 +32,6 @@ int rti_command_account_arm(struct rti_command_account *account, bool is_armed);
  * or UINT64_MAX. */
 uint64_t rti_command_account_take(struct rti_command_account *account, uint64_t now_ns);
 void rti_command_account_take_all(struct rti_command_account *account);
-
-/* Read the totals, until no thread that has ended is about to leave its CPU. */
-void rti_command_account_settle(struct rti_command_account *account);
 
 /* Whether the totals have every thread of the tree. */
 bool rti_command_account_is_whole(const struct rti_command_account *account);

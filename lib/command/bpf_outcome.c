@@ -13,12 +13,6 @@ static uint64_t page_bytes(const struct rt_command *c)
 	return c->tracker->platform.page_size;
 }
 
-void rti_bpf_outcome_settle(struct rt_command *c)
-{
-	if (c->account.programs)
-		rti_command_account_settle(&c->account);
-}
-
 static void set_cpu_bounds(const struct rti_account_totals *totals, struct rt_outcome *out)
 {
 	out->cpu_low_ns = out->cpu_user_ns + out->cpu_system_ns;
@@ -184,6 +178,6 @@ void rti_bpf_outcome_list(struct rt_command *c)
 	rti_process_list_take_texts(&c->process_list, rti_bpf_texts_release(&account->texts));
 	if (account->is_short)
 		rti_process_list_mark_short(&c->process_list);
-	if (!totals->is_whole || totals->lost || totals->rowless || totals->unmarked)
+	if (!rti_account_has_each(totals) || totals->lost || totals->rowless || totals->unmarked)
 		rti_process_list_mark_lossy(&c->process_list);
 }

@@ -6,9 +6,6 @@
 
 #include "command/handle.h"
 
-/* The program has ended, or what it left running: read the totals once they are settled. */
-void rti_bpf_outcome_settle(struct rt_command *c);
-
 /* Mark what the account knows in an outcome that is complete otherwise. */
 void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out);
 

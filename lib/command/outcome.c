@@ -28,7 +28,7 @@ struct findings {
 static int finish_child(struct rt_command *c, struct findings *f, int *status)
 {
 	struct rti_tree *tree = c->tracker->tree;
-	struct rusage kernel_use;
+	struct rusage own, kernel_use;
 	struct rt_rusage use;
 	pid_t reaped;
 	int err = 0;
@@ -41,7 +41,8 @@ static int finish_child(struct rt_command *c, struct findings *f, int *status)
 		err = -errno;
 	if (err == 0) {
 		rti_rusage_from_kernel(&kernel_use, &use);
-		rti_tree_account_root_exit(tree, c->pid, &use);
+		getrusage(RUSAGE_SELF, &own);
+		rti_tree_account_root_exit(tree, c->pid, &use, own.ru_maxrss);
 	}
 	rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 	rti_tree_get_facts(tree, &f->facts);
@@ -76,7 +77,7 @@ static void apply_account(struct rt_command *c)
 
 	c->is_supervisor_lost = !s->exited.kind || receive_account(c) < 0;
 	if (c->is_supervisor_lost) {
-		rti_tree_lose_supervisor(c->tracker->tree);
+		rti_tree_drop_final_rusage(c->tracker->tree);
 		return;
 	}
 	rti_rusage_from_kernel(&s->accounted.reaped, &reaped);
@@ -84,28 +85,37 @@ static void apply_account(struct rt_command *c)
 }
 
 /* Whether the account of the supervisor and the last sample are of the same time. While processes
- * run on, no two are, so a second look will do. */
+ * run, the two never match, so stop after a second look. */
 static bool is_settled(const struct rt_command *c, int sample_error, int looks)
 {
 	if (c->is_supervisor_lost)
 		return true;
-	return sample_error == -ESRCH ? rti_tree_has_final_account(c->tracker->tree) : looks > 1;
+	return sample_error == -ESRCH ? rti_tree_is_final_account_current(c->tracker->tree)
+	                              : looks > 1;
 }
 
-/* The supervisor has reaped the program, so its account is the kernel's, to the microsecond. It
- * may still be reaping processes that it adopted: those that were there at the first look are
- * looked at once more. If all have ended meanwhile, its account lacks the last of them. */
-static int finish_supervised(struct rt_command *c, struct findings *f, int *status)
+/* The supervisor may still be reaping processes that it adopted: those that were there at the first
+ * look are looked at once more. If the last of them ended after the account was made, it is asked
+ * again. */
+static void look_at_end(struct rt_command *c, struct findings *f)
 {
-	const struct rti_supervisor *s = &c->supervisor;
 	int err, looks = 0;
 
 	do {
 		apply_account(c);
-		rti_bpf_outcome_settle(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 	} while (!is_settled(c, err, ++looks) && looks < LOOKS_MAX);
 	rti_tree_get_facts(c->tracker->tree, &f->facts);
+	c->account.totals = *rti_tree_account_totals(c->tracker->tree);
+}
+
+/* The supervisor has reaped the program, so its account is the kernel's, to the microsecond. */
+static int finish_supervised(struct rt_command *c, struct findings *f, int *status)
+{
+	const struct rti_supervisor *s = &c->supervisor;
+	int err;
+
+	look_at_end(c, f);
 	*status = s->exited.status;
 	err = s->exited.kind ? 0 : rti_lost_program_wait(c, status);
 	c->outcome.reasons = f->metrics.reasons;
@@ -503,7 +513,8 @@ int rti_outcome_finish(struct rt_command *c)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
-	c->lost_reasons = c->outcome.reasons;
+	/* A later sample says by itself what ticks may hide then. */
+	c->lost_reasons = c->outcome.reasons & ~RT_REASON_CLOCK_TICKS;
 	fill_outcome(c, &findings);
 	fit_list(c);
 	return err;
@@ -513,11 +524,12 @@ void rti_outcome_update(struct rt_command *c)
 {
 	struct findings findings;
 
-	if (rti_command_is_supervised(c))
-		apply_account(c);
-	rti_bpf_outcome_settle(c);
-	rt_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
-	rti_tree_get_facts(c->tracker->tree, &findings.facts);
+	if (rti_command_is_supervised(c)) {
+		look_at_end(c, &findings);
+	} else {
+		rt_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
+		rti_tree_get_facts(c->tracker->tree, &findings.facts);
+	}
 	c->outcome.reasons = c->lost_reasons | findings.metrics.reasons;
 	fill_outcome(c, &findings);
 	rti_process_list_update(&c->process_list, c->tracker->tree);

@@ -282,7 +282,7 @@ static void account_doubtful_exit(struct rti_tree *tree, struct rti_member *m,
 	if (reaper)
 		rti_ledger_merge_into_reaper(&m->account, &reaper->account);
 	rti_add_reasons(tree, RT_REASON_UNREADABLE);
-	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want);
+	rti_obstacles_note_lost(tree, m, (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
 }
 
 /* The processes with an account that may hold a member. */

@@ -162,6 +162,16 @@ static void explain_gpu(const struct rt_metrics *last, uint64_t has, struct rti_
 	out->error = -ENODATA;
 }
 
+static void explain_account(const struct rti_kernel_account *account, struct rti_explanation *out)
+{
+	if (account->error < 0) {
+		out->cause = RTI_CAUSE_ACCOUNT_UNREAD;
+		out->error = account->error;
+	} else {
+		out->cause = account->has_lost ? RTI_CAUSE_ACCOUNT_LOST : RTI_CAUSE_ACCOUNT_BEHIND;
+	}
+}
+
 /* What no read failed for. */
 static void explain_state(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                           struct rti_explanation *out)
@@ -170,10 +180,10 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		explain_skipped(tree, out);
 	} else if (has & GPU_DOMAINS) {
 		explain_gpu(last, has, out);
-	} else if (tree->kernel_account.programs && has & tree->domains.counters) {
-		out->cause = tree->kernel_account.has_lost ? RTI_CAUSE_ACCOUNT_LOST
-		                                           : RTI_CAUSE_ACCOUNT_BEHIND;
-	} else if (last->reasons & RT_REASON_UNWAITED && has & tree->domains.counters) {
+	} else if (tree->kernel_account.has_counted && has & tree->domains.counters) {
+		explain_account(&tree->kernel_account, out);
+	} else if (last->reasons & RT_REASON_UNWAITED &&
+	           has & (tree->domains.counters | RT_HAS_PEAK_RSS)) {
 		out->cause = RTI_CAUSE_UNWAITED;
 		out->pid = tree->obstacles.unwaited_pid;
 	} else if (last->reasons & RT_REASON_SIGCHLD_IGNORED &&

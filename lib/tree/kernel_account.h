@@ -24,15 +24,16 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
  * them for longer than the tree. NULL: there are none. */
 void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command);
 
-/* How many processes a command has had so far, by its programs; 0: it has no programs. *is_whole:
- * whether none was missed; may be NULL. Costs no system call. */
+/* How many processes a command has had so far, by its programs; 0: the tree is not that of a
+ * command with programs. *is_whole: whether none was missed; may be NULL. Costs no system call. */
 uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole);
 
-/* All members were read: read the account, and apply it to the totals of this sample. */
+/* All members were read: read the account, and apply it to the totals of this sample. The last
+ * samples of a command wait until its threads have left their CPU, for 2 s at most. */
 void rti_kernel_account_sample(struct rti_tree *tree);
 
-/* Give the programs back, and what they have counted. The members are found by scans from then on.
- * Nothing if there are none. */
+/* Forget what was counted, and unload the programs unless they are the command's. The members are
+ * found by scans from then on. */
 void rti_kernel_account_free(struct rti_tree *tree);
 
 #endif

@@ -103,9 +103,10 @@ void rti_ledger_note_unwaited(struct rti_ledger *ledger);
 bool rti_ledger_has_grown(const struct rti_account *account);
 bool rti_ledger_has_reaped(const struct rti_account *account);
 
-/* Whether a member has reaped no more, as last read, than an exact account of its children has. */
-bool rti_ledger_reaped_no_more(const struct rti_account *member,
-                               const uint64_t reaped[RTI_COUNTERS]);
+/* Whether an exact account of what a member has reaped is at least as new as the last read of the
+ * member. */
+bool rti_ledger_is_covered_by(const struct rti_account *member,
+                              const uint64_t reaped[RTI_COUNTERS]);
 
 /* A member has exited that was read once more right before the caller reaped it: keep all of it. */
 void rti_ledger_keep_final(struct rti_ledger *ledger, const struct rti_account *exited);

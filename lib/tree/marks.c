@@ -2,38 +2,41 @@
 /* Which figures of a sample of a tree are complete, which are lower bounds, and why. */
 #include "tree/marks.h"
 
+#include "collect/pid_stat.h"
 #include "os/supervisor_protocol.h"
 #include "tree/kernel_account.h"
 #include "tree/watched.h"
 
 #define US_NS 1000u
 
-/* The final account of the supervisor has all that it has reaped, and no other process is left. */
-static bool has_ended_whole(const struct rti_tree *tree)
+/* No process is left, and the supervisor's final account is not older than its last reap. */
+static bool is_reaped_to_the_last(const struct rti_tree *tree)
 {
-	return tree->sums.has_final_account && tree->sums.figures.processes == 0;
+	return tree->sums.is_final_account_current && tree->sums.figures.processes == 0;
 }
 
 /* Children of a process that ignores SIGCHLD are in no account, and those that no sample saw leave
- * no trace. Nor do process events say what they used. In the end they prove that there was none. */
+ * no trace. Nor do process events say what they used. At the end they can prove that there was
+ * none. */
 static bool may_lack_auto_reaped(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
-	bool is_disproved = shared && shared->unproven_ns == 0 && has_ended_whole(tree);
+	bool is_disproved = shared && shared->unproven_ns == 0 && is_reaped_to_the_last(tree);
 
 	return tree->reasons & RT_REASON_SIGCHLD_IGNORED && !tree->ledger.self_only &&
 	       !is_disproved;
 }
 
-/* Context switches of an exited process are reported to the process that waits for it alone. Of
- * what the supervisor has reaped they are known in the end. */
+/* Only the process that waits for a process learns its context switches. Of what the supervisor has
+ * reaped, its final account has them. */
 static bool knows_all_switches(const struct rti_tree *tree)
 {
 	if (tree->ledger.self_only)
 		return !tree->ledger.has_exits;
 	if (tree->sums.has_reaped_faults)
 		return false;
-	return tree->sums.has_final_account ? !tree->ledger.has_unwaited : !tree->ledger.has_exits;
+	return tree->sums.is_final_account_current ? !tree->ledger.has_unwaited
+	                                           : !tree->ledger.has_exits;
 }
 
 /* Whether the count of all processes has every fork up to this sample. That of the supervisor lags
@@ -51,13 +54,21 @@ static bool counts_every_fork(const struct rti_tree *tree)
 	}
 	if (!shared)
 		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
-	return shared->events == RTI_EVENTS_INTACT && has_ended_whole(tree);
+	return shared->events == RTI_EVENTS_INTACT && is_reaped_to_the_last(tree);
 }
 
 static void make_partial(struct rt_metrics *out, uint64_t domains)
 {
 	out->partial |= out->valid & domains;
 	out->valid &= ~domains;
+}
+
+/* Then orphans are reaped by a process that is no member, and no scan finds them. */
+static bool has_lost_supervisor(const struct rti_tree *tree)
+{
+	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervised.pid);
+
+	return tree->supervised.pid && (!supervisor || rti_pid_stat_is_zombie(&supervisor->stat));
 }
 
 /* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
@@ -68,7 +79,7 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 
 	if (fork_tracker->has_lost_events)
 		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
-	if (fork_tracker->has_unwaited_exit)
+	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
 		rti_add_reasons(tree, RT_REASON_UNWAITED);
 	if (tree->discovery.has_skipped) {
 		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
@@ -92,15 +103,17 @@ static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
 static bool may_lack_exited_peak(const struct rti_tree *tree)
 {
 	return tree->ledger.has_exits &&
-	       !(tree->sums.has_final_account &&
+	       !(tree->sums.is_final_account_current &&
 	         tree->peak_rss_bytes >= tree->supervised.final_peak_bytes);
 }
 
-/* A zombie was looked at before its end. */
+/* A zombie has no memory any more, and may have had more than at its last read. So may a process
+ * that was not waited for, or was skipped. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
-	if (may_lack_exited_peak(tree) || tree->ledger.has_unwaited || tree->sums.has_zombie ||
-	    tree->sums.has_reaped || may_lack_auto_reaped(tree))
+	if (may_lack_exited_peak(tree) || tree->sums.has_zombie || tree->sums.has_reaped ||
+	    tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
+	    may_lack_auto_reaped(tree))
 		make_partial(out, RT_HAS_PEAK_RSS);
 	if (tree->peak_rss_bytes == 0) { /* no sample saw any member alive */
 		out->valid &= ~RT_HAS_PEAK_RSS;
@@ -139,6 +152,13 @@ static bool lacks_counted_peaks(const struct rti_tree *tree)
 	return counted->is_behind || (counted->lacks_peaks && !has_reaped_counted(tree));
 }
 
+/* Whether no process that runs is known to be missing from the members. */
+static bool has_all_running(const struct rti_tree *tree)
+{
+	return tree->sums.figures.valid & RT_HAS_PEAK_RSS && !tree->discovery.has_skipped &&
+	       !rti_watched_lacks_reborn(tree) && !has_lost_supervisor(tree);
+}
+
 /* BPF programs have counted every thread, whatever members could be read and waited for. */
 static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 {
@@ -153,13 +173,17 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 	}
 	if (!s->counted.has_io)
 		whole &= ~(uint64_t)(RT_HAS_IO | RT_HAS_IO_CALLS);
+	if (!s->counted.has_switches) {
+		make_partial(out, RT_HAS_CTXSW);
+		whole &= ~(uint64_t)RT_HAS_CTXSW;
+	}
 	/* A process is counted when it is forked, unless there was no mark for it. */
 	if (!s->has_lost)
 		whole |= RT_HAS_PROCESSES_SEEN;
 	else
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
 	if (s->counted.has_peaks && !s->counted.is_behind &&
-	    (s->counted.is_final || tree->sums.figures.valid & RT_HAS_PEAK_RSS))
+	    (s->counted.is_final || has_all_running(tree)))
 		whole |= RT_HAS_PEAK_RSS;
 	if (lacks_counted_peaks(tree))
 		make_partial(out, RT_HAS_PEAK_RSS);
@@ -207,7 +231,9 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 		return US_NS;
 	if (tree->sums.times_in_ticks || !platform->cpu_clock)
 		return platform->tick_ns;
-	return tree->sums.is_in_us || tree->supervised.has_final_rusage ? US_NS : 1;
+	return tree->sums.is_in_us || tree->is_kept_in_us || tree->supervised.has_final_rusage
+	           ? US_NS
+	           : 1;
 }
 
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)

@@ -42,8 +42,8 @@ struct rti_discovery_state {
 	struct rti_skipped missing; /* of all scans: those that are no members yet */
 	size_t count_before;        /* members before the last scan */
 	uint64_t scans;             /* so far */
-	/* The pid that the kernel had given out last: now, and at the last scan of /proc. Under a
-	 * supervisor with events its count of forks, which moves whenever a process forks. 0:
+	/* The pid that the kernel had given out last: now, and at the last scan of /proc. Of a
+	 * command with BPF programs their count of forks, which moves whenever a process forks. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
 	/* The same as of the last look at all newborns. 0: there was none. */
@@ -75,15 +75,15 @@ struct rti_peak_state {
 /* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c
  * only. */
 struct rti_sums {
-	struct rt_metrics figures; /* the gauges, and the domains that all members have */
-	bool has_final_account;    /* that of the supervisor has all that it has reaped */
-	bool has_reaped;           /* some other member has reaped children that count */
-	bool has_reaped_faults;    /* and they had page faults */
-	bool is_in_us;             /* CPU times in the totals are in whole microseconds */
-	bool has_zombie;           /* some member is one */
-	uint64_t times_in_ticks;   /* CPU times in the totals that are in whole clock ticks */
-	bool is_regular;           /* all is known of every member */
-	bool have_shares;          /* each member knows its share in them */
+	struct rt_metrics figures;     /* the gauges, and the domains that all members have */
+	bool is_final_account_current; /* the supervisor's has all that it has reaped */
+	bool has_reaped;               /* some other member has reaped children that count */
+	bool has_reaped_faults;        /* and they had page faults */
+	bool is_in_us;                 /* what a member has reaped was read in whole microseconds */
+	bool has_zombie;               /* some member is one */
+	uint64_t times_in_ticks;       /* CPU times in the totals that are in whole clock ticks */
+	bool is_regular;               /* all is known of every member */
+	bool have_shares;              /* each member knows its share in them */
 };
 
 /* The members that the last sample had are the first so many of the table: polls add others behind
@@ -189,6 +189,8 @@ struct rti_tree {
 	 * than before: once a second, and of those that a partial sample has a look at. */
 	bool compares_rss;
 	uint64_t rss_compared_ns;
+
+	bool is_kept_in_us; /* wait4(2) has said what the root used; written by supervised.c */
 
 	/* Written by exit_accounting.c: CPU times in whole clock ticks of exited members that no
 	 * tracked member has reaped. */

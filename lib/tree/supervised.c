@@ -72,30 +72,38 @@ static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 	memcpy(out, counters, sizeof(counters));
 }
 
-/* An exec hands on the peak of its caller, so a peak up to that of the supervisor may be the
- * supervisor's. */
+/* An exec hands on the peak of its caller, so a peak up to that may be the caller's. */
+static void raise_peak(struct rti_tree *tree, const struct rt_rusage *use,
+                       int64_t inherited_maxrss_kib)
+{
+	if (use->ru_maxrss > inherited_maxrss_kib)
+		rti_raise_peak_rss(tree, (uint64_t)use->ru_maxrss * 1024);
+}
+
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
                                  int64_t inherited_maxrss_kib)
 {
-	uint64_t peak_bytes = (uint64_t)reaped->ru_maxrss * 1024;
-
 	set_counters(reaped, tree->supervised.final_rusage);
 	tree->supervised.has_final_rusage = true;
-	tree->supervised.final_peak_bytes = peak_bytes;
+	tree->supervised.final_peak_bytes = (uint64_t)reaped->ru_maxrss * 1024;
 	rti_note_change(tree);
-	if (reaped->ru_maxrss > inherited_maxrss_kib)
-		rti_raise_peak_rss(tree, peak_bytes);
+	raise_peak(tree, reaped, inherited_maxrss_kib);
 }
 
-bool rti_tree_has_final_account(const struct rti_tree *tree)
+bool rti_tree_is_final_account_current(const struct rti_tree *tree)
 {
-	return tree->sums.has_final_account;
+	return tree->sums.is_final_account_current;
 }
 
-void rti_tree_lose_supervisor(struct rti_tree *tree)
+void rti_tree_drop_final_rusage(struct rti_tree *tree)
 {
 	tree->supervised.has_final_rusage = false;
 	rti_note_change(tree);
+}
+
+const struct rti_account_totals *rti_tree_account_totals(const struct rti_tree *tree)
+{
+	return &tree->kernel_account.totals;
 }
 
 /* /proc has what the root reaped in ticks; wait4(2) is more exact. */
@@ -107,14 +115,18 @@ static void raise_children(struct rti_account *root, const struct rt_rusage *use
 	rti_ledger_raise_to_sum(root, counters);
 }
 
-void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use)
+void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use,
+                                int64_t inherited_maxrss_kib)
 {
 	struct rti_member *root = rti_member_find(&tree->table, pid);
 
 	if (!root)
 		return;
-	if (use && !tree->ledger.self_only)
+	if (use && !tree->ledger.self_only) {
 		raise_children(&root->account, use);
+		raise_peak(tree, use, inherited_maxrss_kib);
+		tree->is_kept_in_us = true;
+	}
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	rti_exits_note_kept(tree, root, use ? RT_HAS_CPU | RT_HAS_FAULTS : 0);
 	rti_report_exit(tree, root);

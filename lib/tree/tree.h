@@ -83,16 +83,21 @@ void rti_tree_begin_final(struct rti_tree *tree);
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
                                  int64_t inherited_maxrss_kib);
 
-/* Whether it has all that the supervisor had reaped by the last sample. */
-bool rti_tree_has_final_account(const struct rti_tree *tree);
+/* Whether the last sample found nothing that the supervisor has reaped since. */
+bool rti_tree_is_final_account_current(const struct rti_tree *tree);
 
-/* What the supervisor has reaped since it was asked last will not be known. */
-void rti_tree_lose_supervisor(struct rti_tree *tree);
+/* The supervisor does not answer any more: what it said before completes nothing. */
+void rti_tree_drop_final_rusage(struct rti_tree *tree);
 
 /* Account for the exit of the root, which the caller has reaped right after a sample, so that
  * nothing of it is lost. use: what wait4(2) says of it and of all that it has reaped; NULL:
- * unknown. */
-void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use);
+ * unknown. inherited_maxrss_kib: the peak that an exec of the caller hands on. */
+void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use,
+                                int64_t inherited_maxrss_kib);
+
+/* What BPF programs have counted, as the last sample read it; all 0 if there are none, or if it
+ * could not be read. */
+const struct rti_account_totals *rti_tree_account_totals(const struct rti_tree *tree);
 
 /* Look at the cgroups of some members: at a hundred a second at most. */
 void rti_tree_check_cgroups(struct rti_tree *tree);

@@ -54,19 +54,19 @@ static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member 
 }
 
 /* The final account of our own supervisor is exact, and has all that it had reaped by then. */
-static bool has_final_account(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_final_account_current(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_supervised_state *s = &tree->supervised;
 
 	return s->has_final_rusage && rti_is_supervisor(tree, m) &&
-	       rti_ledger_reaped_no_more(&m->account, s->final_rusage);
+	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
 }
 
 uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_figures *figures = &m->values.figures;
-	bool is_reaped =
-	    figures->is_reaped_in_ticks && !tree->ledger.self_only && !has_final_account(tree, m);
+	bool is_reaped = figures->is_reaped_in_ticks && !tree->ledger.self_only &&
+	                 !is_final_account_current(tree, m);
 
 	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
 }
@@ -99,8 +99,8 @@ static void take_out(struct rti_tree *tree, struct rti_member *m)
 static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_sums *sums)
 {
-	if (has_final_account(tree, m)) {
-		sums->has_final_account = true;
+	if (is_final_account_current(tree, m)) {
+		sums->is_final_account_current = true;
 		return;
 	}
 	if (tree->ledger.self_only)

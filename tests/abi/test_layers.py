@@ -51,8 +51,6 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
-    # Waits until threads have left their CPUs.
-    "command/bpf_account.c": re.compile(r"nanosleep"),
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
     "os/capability.c": re.compile(r"syscall"),
@@ -61,7 +59,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "tree/kernel_account.c": re.compile(r"nanosleep"),
     "tree/member_table.c": re.compile(r"posix_memalign"),
     # Reaps the program, and takes the final sample.
-    "command/outcome.c": re.compile(r"wait4|rt_sample"),
+    "command/outcome.c": re.compile(r"getrusage|wait4|rt_sample"),
     # Name an error.
     "api/obstacle_text.c": re.compile(r"rt_strerror"),
     "api/opts_error.c": re.compile(r"rt_strerror"),

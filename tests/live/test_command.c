@@ -307,6 +307,26 @@ START_TEST(outcome_with_daemon_left_running_reports_it)
 }
 END_TEST
 
+/* What it has reaped is known in ticks as long as it runs, and to the microsecond then. */
+START_TEST(killed_daemon_leaves_no_time_in_ticks)
+{
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT };
+	struct rt_command *command =
+	    start_shell_with(opts, "(while :; do /bin/true; done) & exec sleep 0.3");
+	struct rt_outcome outcome = finish_command(command);
+
+	ck_assert_uint_ge(outcome.left_running, 1); /* true may run, too */
+	ck_assert_uint_ne(outcome.reasons & RT_REASON_CLOCK_TICKS, 0);
+
+	ck_assert_int_eq(rt_command_kill(command), 0);
+	outcome = finish_command(command);
+
+	ck_assert_uint_eq(outcome.left_running, 0);
+	ck_assert_uint_eq(outcome.reasons & RT_REASON_CLOCK_TICKS, 0);
+	rt_command_free(command);
+}
+END_TEST
+
 START_TEST(peak_of_program_excludes_the_caller)
 {
 	struct rt_outcome outcome = run_shell("exec python3 -c 'x = bytearray(64 << 20)'");
@@ -419,6 +439,7 @@ int main(void)
 	tcase_add_test(figures, outcome_with_poll_accounting_is_not_complete);
 	tcase_add_test(figures, outcome_without_children_excludes_their_cpu_time);
 	tcase_add_test(figures, outcome_with_daemon_left_running_reports_it);
+	tcase_add_test(figures, killed_daemon_leaves_no_time_in_ticks);
 	tcase_add_test(figures, outcome_with_orphans_has_their_cpu_time);
 	tcase_add_test(figures, outcome_with_auto_reaped_children_and_wait_accounting_has_bounds);
 	tcase_add_test(figures,

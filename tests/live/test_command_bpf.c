@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +31,8 @@
 #define CHILD_MS 5
 #define WRITTEN (1 << 20)
 #define URING_MS 100
+#define THREADS 100
+#define SWITCHES_VARIABLE "RTRACK_TEST_SWITCHES"
 
 static const struct rt_command_opts with_bpf = { .accounting = RT_ACCOUNTING_BPF,
 	                                         .flags = RT_COMMAND_LIST_PROCESSES };
@@ -78,12 +82,39 @@ static void write_by_child(void)
 	wait(NULL);
 }
 
+static void *end_at_once(void *arg)
+{
+	return arg;
+}
+
+/* Threads that end while their process runs on. Its context switches go to the file in the
+ * environment, as the kernel tells it. */
+static void end_threads(void)
+{
+	FILE *file = fopen(getenv(SWITCHES_VARIABLE), "we");
+	struct rusage own;
+
+	for (int i = 0; i < THREADS; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, end_at_once, NULL) == 0)
+			pthread_join(thread, NULL);
+		usleep(1000);
+	}
+	if (!file || getrusage(RUSAGE_SELF, &own) != 0)
+		_exit(1);
+	fprintf(file, "%ld %ld\n", own.ru_nvcsw, own.ru_nivcsw);
+	fclose(file);
+}
+
 static int run_program(const char *name)
 {
 	if (strcmp(name, "writes") == 0)
 		write_by_child();
 	else if (strncmp(name, "forgets", 7) == 0)
 		forget_children();
+	else if (strcmp(name, "ends-threads") == 0)
+		end_threads();
 	else if (strcmp(name, "double-forks") == 0)
 		double_fork();
 	else if (strcmp(name, "uses-uring") == 0)
@@ -272,6 +303,49 @@ START_TEST(sample_of_a_running_program_has_what_no_process_waits_for)
 }
 END_TEST
 
+/* Samples a command to its end. Returns whether it was accounted for to the end. */
+static bool sample_to_end(struct rt_command *command, struct rt_outcome *outcome)
+{
+	struct rt_metrics m;
+	uint64_t switches = 0;
+
+	while (rt_command_wait(command, 2 * MS, outcome, sizeof(*outcome)) == -ETIMEDOUT) {
+		rt_sample(rt_command_tracker(command), &m, sizeof(m));
+		ck_assert_uint_ge(m.voluntary_switches, switches);
+		switches = m.voluntary_switches;
+	}
+	return !is_lost(outcome);
+}
+
+/* The last switch of a thread comes after its process has got its account. */
+START_TEST(samples_add_no_switch_of_threads_that_have_ended)
+{
+	struct rt_outcome outcome = { 0 };
+	bool is_whole = false;
+	char path[512];
+	long voluntary, involuntary;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/rtrack-test-switches-%d", (int)getpid());
+	setenv(SWITCHES_VARIABLE, path, 1);
+	for (int tries = 0; tries < TRIES && !is_whole; tries++) {
+		struct rt_command *command = start_self("ends-threads");
+
+		is_whole = sample_to_end(command, &outcome);
+		rt_command_free(command);
+	}
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%ld %ld", &voluntary, &involuntary), 2);
+	fclose(file);
+	unlink(path);
+	check_complete(&outcome);
+	ck_assert_int_ge(outcome.rusage.ru_nvcsw, voluntary);
+	ck_assert_int_le(outcome.rusage.ru_nvcsw, voluntary + THREADS / 10);
+	ck_assert_int_ge(outcome.rusage.ru_nivcsw, involuntary);
+}
+END_TEST
+
 /* Whether a process has a socket of the proc connector. Its first netlink socket has its pid. */
 static bool has_event_socket(int32_t pid)
 {
@@ -445,6 +519,7 @@ int main(int argc, char **argv)
 	tcase_add_test(outcomes, threads_that_the_kernel_makes_are_in_outcome_and_list);
 	tcase_add_test(outcomes, last_sample_has_the_totals_of_the_outcome);
 	tcase_add_test(outcomes, running_tree_is_counted_without_process_events);
+	tcase_add_test(outcomes, samples_add_no_switch_of_threads_that_have_ended);
 	tcase_add_test(outcomes, sample_of_a_running_program_has_what_no_process_waits_for);
 	tcase_add_test(outcomes, process_that_is_left_running_is_the_only_reason);
 	tcase_add_test(outcomes, account_survives_the_death_of_the_supervisor);

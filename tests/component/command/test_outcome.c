@@ -43,8 +43,8 @@ bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struc
                                     bool may_have_left_v2);
 struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all);
 bool __wrap_rti_command_account_is_whole(const struct rti_command_account *account);
-bool __real_rti_tree_has_final_account(const struct rti_tree *tree);
-bool __wrap_rti_tree_has_final_account(const struct rti_tree *tree);
+bool __real_rti_tree_is_final_account_current(const struct rti_tree *tree);
+bool __wrap_rti_tree_is_final_account_current(const struct rti_tree *tree);
 
 int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 {
@@ -121,9 +121,9 @@ bool __wrap_rti_command_account_is_whole(const struct rti_command_account *accou
 	return says.is_counted;
 }
 
-bool __wrap_rti_tree_has_final_account(const struct rti_tree *tree)
+bool __wrap_rti_tree_is_final_account_current(const struct rti_tree *tree)
 {
-	bool has_all = __real_rti_tree_has_final_account(tree);
+	bool has_all = __real_rti_tree_is_final_account_current(tree);
 
 	return ++looks > says.outgrown && has_all;
 }

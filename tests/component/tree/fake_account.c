@@ -68,7 +68,7 @@ int __wrap_rti_account_read(struct rti_tree_account *account, struct rti_account
 	require(account == (const struct rti_tree_account *)&fake_account);
 	fake_account.reads++;
 	if (fake_account.failing_read && fake_account.reads >= fake_account.failing_read)
-		return -EIO;
+		return fake_account.read_error;
 	*out = fake_account.totals;
 	if (fake_account.torn_reads > 0) {
 		fake_account.torn_reads--;

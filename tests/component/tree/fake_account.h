@@ -19,6 +19,7 @@ struct fake_account {
 	unsigned naps;
 	unsigned torn_reads;   /* so many of the next reads have a thread twice, or not at all */
 	unsigned failing_read; /* from this one on they fail; 0: none does */
+	int read_error;        /* -errno of those */
 	struct rti_account_totals totals; /* of the other reads */
 	struct rti_account_counts counts;
 	struct rti_account_event events[FAKE_EVENTS_MAX]; /* that wait */

@@ -73,8 +73,7 @@ static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited
 	return take_sample();
 }
 
-/* What it reaped was never read: stat would have it in
- * ticks. */
+/* What it reaped was never read: stat would have it in ticks. */
 START_TEST(cpu_time_that_the_root_reaped_is_that_of_wait4)
 {
 	const uint64_t user_ns = 12123456789, system_ns = 98765432;

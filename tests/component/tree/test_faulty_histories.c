@@ -216,7 +216,7 @@ static void end_tree(struct history *h)
 	sim_stop(SIM_ROOT);
 	take_sample(h);
 	sim_end(SIM_ROOT);
-	rti_tree_account_root_exit(h->tracker->tree, SIM_ROOT, NULL);
+	rti_tree_account_root_exit(h->tracker->tree, SIM_ROOT, NULL, 0);
 	take_sample(h);
 }
 

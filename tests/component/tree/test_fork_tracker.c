@@ -102,6 +102,7 @@ static int sample_in_child(void)
 	struct rt_metrics m;
 
 	fake_account.failing_read = 1;
+	fake_account.read_error = -ESTALE;
 	fake_account.counts.moves++;
 	if (rt_sample(fix.tracker, &m, sizeof(m)) < 0 || m.processes != 1)
 		return 1;

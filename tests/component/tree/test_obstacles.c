@@ -327,7 +327,7 @@ START_TEST(member_that_no_process_waited_for_is_gone)
 	check_obstacle(RT_HAS_CPU, RT_OBSTACLE_GONE, -ENODATA, 101, "");
 	check_members(RT_HAS_CPU, 0, 1);
 	check_text(RT_HAS_CPU, "waited for it");
-	check_obstacle(RT_HAS_PEAK_RSS, RT_OBSTACLE_GONE, -ENODATA, 0, "");
+	check_obstacle(RT_HAS_PEAK_RSS, RT_OBSTACLE_GONE, -ENODATA, 101, "");
 }
 END_TEST
 

@@ -55,7 +55,7 @@ void apply_final_account(struct rt_tracker *tracker, const struct rt_rusage *rea
 
 void lose_supervisor(struct rt_tracker *tracker)
 {
-	rti_tree_lose_supervisor(tracker->tree);
+	rti_tree_drop_final_rusage(tracker->tree);
 }
 
 static void check_model_sums(struct rti_tree *tree)
@@ -115,7 +115,7 @@ void account_root_exit(struct rt_tracker *tracker, int32_t pid, double user_s, d
 {
 	const struct rt_rusage use = { .ru_utime = user_s, .ru_stime = system_s };
 
-	rti_tree_account_root_exit(tracker->tree, pid, &use);
+	rti_tree_account_root_exit(tracker->tree, pid, &use, 0);
 }
 
 void begin_final_sample(struct rt_tracker *tracker)

@@ -121,6 +121,7 @@ enum state {
 	NOTHING,
 	ACCOUNT_LOST,
 	ACCOUNT_BEHIND,
+	ACCOUNT_UNREAD,
 	UNWAITED,
 	IGNORED,
 	IN_TICKS,
@@ -148,6 +149,7 @@ static const struct {
 	{ RT_HAS_RSS, NOTHING, RTI_CAUSE_NONE, -ENODATA },
 	{ RT_HAS_CPU, ACCOUNT_LOST, RTI_CAUSE_ACCOUNT_LOST, -ENODATA },
 	{ RT_HAS_CPU, ACCOUNT_BEHIND, RTI_CAUSE_ACCOUNT_BEHIND, -ENODATA },
+	{ RT_HAS_CPU, ACCOUNT_UNREAD, RTI_CAUSE_ACCOUNT_UNREAD, -EMFILE },
 	{ RT_HAS_RSS, ACCOUNT_BEHIND, RTI_CAUSE_NONE, -ENODATA },
 	{ RT_HAS_CPU, UNWAITED, RTI_CAUSE_UNWAITED, -ENODATA },
 	{ RT_HAS_IO, IGNORED, RTI_CAUSE_SIGCHLD, -ENODATA },
@@ -191,15 +193,15 @@ static void set_events(uint32_t events)
 
 static void set_state(enum state state, uint64_t has)
 {
-	static int programs; /* any address: none of it is read */
-
 	switch (state) {
 	case NOTHING:
 		break;
 	case ACCOUNT_LOST:
 	case ACCOUNT_BEHIND:
-		tree.kernel_account.programs = (struct rti_tree_account *)&programs;
+	case ACCOUNT_UNREAD:
+		tree.kernel_account.has_counted = true;
 		tree.kernel_account.has_lost = state == ACCOUNT_LOST;
+		tree.kernel_account.error = state == ACCOUNT_UNREAD ? -EMFILE : 0;
 		break;
 	case UNWAITED:
 		last.reasons = RT_REASON_UNWAITED;

@@ -524,6 +524,28 @@ START_TEST(children_account_that_is_exact_replaces_the_rounded_one)
 END_TEST
 
 /* The split of a process wavers between the last read and the wait, while the sum is exact. */
+/* getrusage(2) cuts each of the two times to the microsecond, and BPF programs read nanoseconds. */
+START_TEST(exact_account_covers_what_was_read_but_for_what_was_cut)
+{
+	static const struct {
+		uint64_t user_ns, system_ns, faults;
+		bool is_covered;
+	} reads[] = {
+		{ 5000, 7000, 10, true },  { 5999, 7999, 10, true }, { 6000, 8001, 10, false },
+		{ 5000, 7000, 11, false }, { 4000, 7999, 10, true },
+	};
+	const uint64_t exact[RTI_COUNTERS] = { [RTI_CPU_USER] = 5000,
+		                               [RTI_CPU_SYSTEM] = 7000,
+		                               [RTI_MINOR_FAULTS] = 8,
+		                               [RTI_MAJOR_FAULTS] = 2 };
+	struct rti_account account = { .children = { [RTI_CPU_USER] = reads[_i].user_ns,
+		                                     [RTI_CPU_SYSTEM] = reads[_i].system_ns,
+		                                     [RTI_MINOR_FAULTS] = reads[_i].faults } };
+
+	ck_assert_int_eq(rti_ledger_is_covered_by(&account, exact), reads[_i].is_covered);
+}
+END_TEST
+
 START_TEST(account_with_another_split_of_the_same_sum_adds_nothing)
 {
 	struct rti_account root = { .self = { 6000000, 2000000, 90 } };
@@ -592,6 +614,7 @@ int main(void)
 	tcase_add_test(cases, cpu_split_that_shifts_lets_neither_part_fall);
 	tcase_add_test(cases, self_only_ledger_excludes_reaped_children);
 	tcase_add_test(cases, children_account_that_is_exact_replaces_the_rounded_one);
+	tcase_add_loop_test(cases, exact_account_covers_what_was_read_but_for_what_was_cut, 0, 5);
 	tcase_add_test(cases, account_with_another_split_of_the_same_sum_adds_nothing);
 	tcase_add_test(cases, account_of_a_member_and_its_children_raises_the_total_to_it);
 	tcase_add_test(cases, member_waited_for_by_the_caller_stays_in_the_total);

@@ -94,7 +94,7 @@ START_TEST(exit_of_a_root_that_is_no_member_changes_nothing)
 	const struct rt_rusage use = { .ru_utime = 1 };
 
 	ck_assert_int_eq(rti_member_table_init(&tree.table, 0), 0);
-	rti_tree_account_root_exit(&tree, PID, &use);
+	rti_tree_account_root_exit(&tree, PID, &use, 0);
 	ck_assert(!tree.ledger.has_exits);
 	ck_assert_uint_eq(tree.events, 0);
 	rti_member_table_free(&tree.table, &ctx);
