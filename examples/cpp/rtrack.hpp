@@ -283,6 +283,12 @@ class Command
 		return rt_command_accounting(handle.get());
 	}
 
+	/** When the program was started: ns of CLOCK_MONOTONIC. */
+	std::uint64_t start_ns() const
+	{
+		return rt_command_start_ns(handle.get());
+	}
+
 	/** Descriptor for an event loop: readable when dispatch() has something to do. */
 	int fd() const
 	{

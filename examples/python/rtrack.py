@@ -351,6 +351,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
         "rt_command_accounting": (u32, [handle]),
+        "rt_command_start_ns": (u64, [handle]),
         "rt_command_fd": (ctypes.c_int, [handle]),
         "rt_command_dispatch": (ctypes.c_int, [handle]),
         "rt_tracker_fd": (ctypes.c_int, [handle]),
@@ -1268,6 +1269,12 @@ class Command:
         """The accounting method that the command runs at: an ACCOUNTING_ value."""
         with self._lock:
             return int(_lib.rt_command_accounting(self._live()))
+
+    @property
+    def start_ns(self) -> int:
+        """When the program was started, by time.monotonic_ns()."""
+        with self._lock:
+            return int(_lib.rt_command_start_ns(self._live()))
 
     def signal(self, number: int) -> None:
         """Send a signal to the program. Raises ProcessLookupError if it has ended.

@@ -94,10 +94,11 @@ static void report_failed_start(const struct run *r, int err)
 		program_report_failed_start(r->argv[0], err);
 }
 
-/* Begin to follow the command, which was started at this time. */
-static void begin(struct run *r, int64_t start_ns)
+/* Begin to follow the command from its start, which was a moment ago. */
+static void begin(struct run *r)
 {
 	const struct options *o = r->options;
+	const int64_t start_ns = (int64_t)rt_command_start_ns(r->command);
 	const struct subject subject = { .argv = r->argv, .interval_ns = o->interval_ns };
 
 	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, start_ns);
@@ -140,17 +141,16 @@ static int start(struct run *r)
 		.tracker = &tracker,
 		.accounting = o->accounting,
 	};
-	int64_t now = clock_now();
 	int err;
 
-	live_init(&r->live, o, &r->series, now);
+	live_init(&r->live, o, &r->series, clock_now());
 	err = rt_command_start(&r->command, &opts);
 	if (err == -ENOEXEC && (r->script = program_as_script(r->argv))) {
 		opts.argv = r->script;
 		err = rt_command_start(&r->command, &opts);
 	}
 	if (err == 0)
-		begin(r, now);
+		begin(r);
 	else
 		live_clear(&r->live);
 	return err;

@@ -1807,6 +1807,16 @@ RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
  *  @since 0.3 */
 RT_API uint32_t rt_command_accounting(const struct rt_command *c);
 
+/** When the program was started: what rt_outcome.wall_ns counts from.
+ *
+ *  What rt_command_start() does before takes up to a millisecond, and at RT_ACCOUNTING_BPF some 50
+ *  ms. E.g.: a series begins its first interval here.
+ *
+ *  @return ns of CLOCK_MONOTONIC, right before the program was started; 0 if @p c is NULL. Cost:
+ *          none.
+ *  @since 0.3 */
+RT_API uint64_t rt_command_start_ns(const struct rt_command *c);
+
 /** Send a signal to the program, as kill(2). Async-signal-safe, and safe on any thread until
  *  rt_command_free().
  *

@@ -432,6 +432,11 @@ uint32_t rt_command_accounting(const struct rt_command *c)
 	return c ? c->accounting : RT_ACCOUNTING_AUTO;
 }
 
+uint64_t rt_command_start_ns(const struct rt_command *c)
+{
+	return c ? c->start.monotonic_ns : 0;
+}
+
 struct rt_tracker *rt_command_tracker(struct rt_command *c)
 {
 	return c ? c->tracker : NULL;

@@ -268,6 +268,26 @@ class OfTheRows(Case):
                             (got["wall_seconds"], whole, self.took_s))
 
 
+class Start(Case):
+    METHODS = ("poll", "wait", "cgroup", "bpf")
+
+    def test_first_row_begins_with_the_command(self) -> None:
+        """To load BPF programs takes 10 ms or more before."""
+        for method in self.METHODS:
+            rows = self.dir / "rows.jsonl"
+            outcome = self.dir / "outcome"
+            done = rtrack("run", "--accounting", method, "-i", "0.05", "--format", "jsonl",
+                          "-o", rows, "--summary", "json", "--summary-file", outcome, "sleep",
+                          "0.2")
+            with self.subTest(method):
+                if done.returncode == 125:
+                    self.skipTest(f"{method} cannot be had here: {done.stderr.strip()}")
+                got = json.loads(outcome.read_text())
+                first = read_jsonl(rows)[0]
+                begin = first["timestamp"] - first["interval_seconds"]
+                self.assertAlmostEqual(begin, got["start_time"], delta=0.002)
+
+
 class Overhead(Case):
     def test_overhead_is_reported_and_small(self) -> None:
         rows = self.dir / "rows"

@@ -62,13 +62,23 @@ START_TEST(start_of_what_cannot_run_returns_reason_and_leaves_no_child)
 }
 END_TEST
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
 /* A method that cannot be had here is refused. */
 START_TEST(accounting_of_each_method_is_known_from_start_to_outcome)
 {
 	const struct rt_command_opts opts = { .accounting = (uint32_t)_i };
 	const char *argv[] = { "true", NULL };
 	struct rt_command *command;
+	uint64_t before_ns = now_ns();
 	int err = start_command(&command, opts, argv);
+	uint64_t after_ns = now_ns();
 	uint32_t method = rt_command_accounting(command);
 
 	if (err < 0) {
@@ -81,6 +91,9 @@ START_TEST(accounting_of_each_method_is_known_from_start_to_outcome)
 	ck_assert_uint_ne(method, RT_ACCOUNTING_AUTO);
 	if (opts.accounting != RT_ACCOUNTING_AUTO)
 		ck_assert_uint_eq(method, opts.accounting);
+	ck_assert_uint_ge(rt_command_start_ns(command), before_ns);
+	ck_assert_uint_le(rt_command_start_ns(command), after_ns);
+	ck_assert_uint_eq(rt_command_start_ns(NULL), 0);
 	ck_assert_uint_eq(finish_command(command).accounting, method);
 	ck_assert_uint_eq(rt_command_accounting(command), method);
 	rt_command_free(command);

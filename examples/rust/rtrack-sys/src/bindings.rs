@@ -805,6 +805,9 @@ extern "C" {
     pub fn rt_command_accounting(c: *const rt_command) -> u32;
 }
 extern "C" {
+    pub fn rt_command_start_ns(c: *const rt_command) -> u64;
+}
+extern "C" {
     pub fn rt_command_signal(
         c: *mut rt_command,
         signal: ::std::os::raw::c_int,

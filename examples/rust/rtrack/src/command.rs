@@ -105,6 +105,12 @@ impl Command {
         unsafe { sys::rt_command_accounting(self.0.as_ptr()) }
     }
 
+    /// When the program was started: ns of `CLOCK_MONOTONIC`.
+    pub fn start_ns(&self) -> u64 {
+        // SAFETY: the handle is live.
+        unsafe { sys::rt_command_start_ns(self.0.as_ptr()) }
+    }
+
     /// Take a sample of the process tree of the program.
     pub fn sample(&self) -> io::Result<Metrics> {
         // SAFETY: the tracker is valid as long as the command, and has its lock.
