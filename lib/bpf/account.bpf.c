@@ -195,19 +195,26 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 static void begin_exit(struct task_mark *mark, struct task_struct *task)
 {
 	struct rti_account_row *row = find_row(mark);
-	bool is_last = read_only(task)->signal->live.counter == 0;
 
 	if (row)
 		row->end_ns = bpf_ktime_get_boot_ns();
-	/* Without a row, nothing corrects its switches. */
-	if (row && !is_last)
-		__sync_fetch_and_add(&row->ended_early, 1);
-	if (!row || !is_last)
-		__sync_fetch_and_add(&shared.ended_early, 1);
 	end_thread(mark, &shared.running);
-	if (is_last)
+	if (read_only(task)->signal->live.counter == 0)
 		end_process(row, read_only(task));
 	enter_limbo(mark, task);
+}
+
+/* Called by the thread itself, when it is no longer one of the live ones. Without a row, nothing
+ * corrects its switches. */
+static void note_early_end(const struct task_mark *mark, struct task_struct *task)
+{
+	struct rti_account_row *row = find_row(mark);
+
+	if (row && read_only(task)->signal->live.counter == 0)
+		return;
+	if (row)
+		__sync_fetch_and_add(&row->ended_early, 1);
+	__sync_fetch_and_add(&shared.ended_early, 1);
 }
 
 /* The child does not run yet. */
@@ -238,8 +245,10 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!mark)
 		mark = adopt_worker(task);
 	secure_some();
-	if (is_accounted_for(mark))
+	if (is_accounted_for(mark)) {
+		note_early_end(mark, task);
 		begin_exit(mark, task);
+	}
 	return 0;
 }
 

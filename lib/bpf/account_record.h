@@ -91,8 +91,10 @@ static void finish_process(struct rti_account_row *row, const struct rti_account
 		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_SUMS);
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
-	/* The switches of all its threads are corrected, or will never be. */
-	__sync_fetch_and_add(&shared.ended_early, is_final ? -(__u64)row->ended_early : 1);
+	/* The switches of all its threads are corrected. If not, those of threads that ended before
+	 * it never will be. */
+	if (is_final)
+		__sync_fetch_and_add(&shared.ended_early, -(__u64)row->ended_early);
 	note_peak(row);
 	if (settings.wants_records)
 		send_record(row, &sums, part);
