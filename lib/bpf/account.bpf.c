@@ -192,10 +192,9 @@ static void end_process(struct rti_account_row *row, struct task_struct *task)
 	check_text(row, task);
 }
 
-static void begin_exit(struct task_mark *mark, struct task_struct *task)
+static void begin_exit(struct task_mark *mark, struct rti_account_row *row,
+                       struct task_struct *task)
 {
-	struct rti_account_row *row = find_row(mark);
-
 	if (row)
 		row->end_ns = bpf_ktime_get_boot_ns();
 	end_thread(mark, &shared.running);
@@ -206,10 +205,8 @@ static void begin_exit(struct task_mark *mark, struct task_struct *task)
 
 /* Called by the thread itself, when it is no longer one of the live ones. Without a row, nothing
  * corrects its switches. */
-static void note_early_end(const struct task_mark *mark, struct task_struct *task)
+static void note_early_end(struct rti_account_row *row, struct task_struct *task)
 {
-	struct rti_account_row *row = find_row(mark);
-
 	if (row && read_only(task)->signal->live.counter == 0)
 		return;
 	if (row)
@@ -239,6 +236,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
+	struct rti_account_row *row;
 
 	if (!mark && settings.root)
 		mark = adopt_now(task);
@@ -246,8 +244,9 @@ int BPF_PROG(on_exit, struct task_struct *task)
 		mark = adopt_worker(task);
 	secure_some();
 	if (is_accounted_for(mark)) {
-		note_early_end(mark, task);
-		begin_exit(mark, task);
+		row = find_row(mark);
+		note_early_end(row, task);
+		begin_exit(mark, row, task);
 	}
 	return 0;
 }
@@ -258,7 +257,7 @@ static void adopt(struct task_struct *task, struct task_struct *leader)
 	struct task_mark *mark = adopt_thread(task, leader);
 
 	if (mark && read_only(task)->flags & PF_EXITING)
-		begin_exit(mark, task);
+		begin_exit(mark, find_row(mark), task);
 }
 
 /* Adopt the threads of the tree that are no members yet. One that is being forked is marked by

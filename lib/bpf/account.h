@@ -242,8 +242,8 @@ struct rti_account_totals {
 	uint64_t missed; /* threads that are in no account for ever */
 	uint64_t processes, alive_peak, peak_pages;
 	uint64_t unmarked, rowless, lost, spared;
-	uint64_t
-	    ended_early;   /* not 0: the switches of `use` have some that wait(2) will not show */
+	/* Not 0: the switches of `use` have some that wait(2) will not show. */
+	uint64_t ended_early;
 	uint64_t peakless; /* processes of which one may have a higher peak than peak_pages */
 	bool has_io;       /* false: the I/O of `use` is not known */
 };
