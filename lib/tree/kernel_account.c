@@ -104,7 +104,6 @@ static void apply(struct rti_tree *tree)
 	struct rti_tree_counted *counted = &account->counted;
 
 	account->has_lost |= totals->unmarked || rti_account_lacks_missed(totals);
-	account->is_settled = is_settled(totals);
 	account->has_counted = true;
 	if (rti_account_has_each(totals) || rti_account_lacks_missed(totals)) {
 		rti_tree_counted_set(counted, totals, tree->ctx->platform->page_size);
@@ -125,7 +124,7 @@ static bool is_current(const struct rti_tree *tree, const struct rti_account_cou
 {
 	const struct rti_kernel_account *account = &tree->kernel_account;
 
-	return account->is_settled && account->moves == counts->moves &&
+	return is_settled(&account->totals) && account->moves == counts->moves &&
 	       tree->unchanged_samples > 0;
 }
 
@@ -163,7 +162,6 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 		apply(tree);
 		return;
 	}
-	account->is_settled = false;
 	account->has_counted = account->counted.is_behind = true;
 	if (account->error == -ESTALE)
 		give_up(tree);

@@ -15,7 +15,6 @@ struct rti_kernel_account {
 	int error;
 	uint64_t moves;                   /* struct rti_account_counts, at the last read */
 	struct rti_account_totals totals; /* of the last read; all 0 if it failed */
-	bool is_settled;                  /* no later read has more, unless something moves */
 	/* Threads are in no account: for want of a mark, or since no program was called when they
 	 * were freed. The figures stay lower bounds. */
 	bool has_lost;
