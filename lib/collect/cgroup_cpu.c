@@ -8,8 +8,6 @@
 #include "os/cpu_time.h"
 #include "parse/parse.h"
 
-#define US_NS 1000u
-
 static const struct rti_cgroup_source usage = { RTI_CONTROLLER_CPUACCT, "cpu.stat",
 	                                        "cpuacct.usage" };
 static const struct rti_cgroup_source split = { RTI_CONTROLLER_CPUACCT, "cpu.stat",
@@ -42,7 +40,7 @@ static int read_v2(struct state *st, const struct rti_cgroup_look *look, uint64_
 	if (err == 0)
 		err = rti_parse_cgroup_cpu(ctx->buf->data, ctx->buf->len, &cpu);
 	if (err == 0)
-		rti_split_cpu(cpu.usage_us * US_NS, cpu.user_us, cpu.user_us + cpu.system_us,
+		rti_split_cpu(cpu.usage_us * RTI_US_NS, cpu.user_us, cpu.user_us + cpu.system_us,
 		              user_ns, system_ns);
 	return err;
 }
@@ -97,7 +95,7 @@ static void cpu_collect(void *state, struct rti_cgroup_look *look)
 	advance(st, user_ns, system_ns);
 	look->out->cpu_user_ns = st->user_ns;
 	look->out->cpu_system_ns = st->system_ns;
-	look->out->cpu_resolution_ns = US_NS;
+	look->out->cpu_resolution_ns = RTI_US_NS;
 	look->out->valid |= RT_HAS_CPU;
 }
 

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/time.h>
 
+#define RTI_US_NS 1000u
+
 /* The longest clock tick of any kernel (CONFIG_HZ=100), ns. A counter that the kernel updates at
  * ticks lags by up to this much on each CPU. */
 #define RTI_TICK_MAX_NS 10000000u
@@ -13,7 +15,7 @@
 /* Of getrusage(2), which is exact to the microsecond. */
 static inline uint64_t rti_timeval_to_ns(struct timeval time)
 {
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * RTI_US_NS;
 }
 
 /* Split an exact CPU time into user and system time, as the kernel does: in the ratio user_part

@@ -11,8 +11,6 @@
  * fork it there (before Linux 5.7). The account itself is in whole microseconds. */
 #define CGROUP_SLACK_NS 1000000u
 
-#define US_NS 1000u
-
 static uint64_t at_least(uint64_t value, uint64_t floor)
 {
 	return value > floor ? value : floor;
@@ -134,7 +132,7 @@ static uint64_t reaped_cpu_ns(const struct rti_account *a)
 bool rti_ledger_is_covered_by(const struct rti_account *a, const uint64_t reaped[RTI_COUNTERS])
 {
 	return reaped_faults(a) <= reaped[RTI_MINOR_FAULTS] + reaped[RTI_MAJOR_FAULTS] &&
-	       reaped_cpu_ns(a) <= reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] + 2 * US_NS;
+	       reaped_cpu_ns(a) <= reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] + 2 * RTI_US_NS;
 }
 
 /* By how much an account may have grown: it shows two times in whole ticks. */

@@ -3,11 +3,10 @@
 #include "tree/marks.h"
 
 #include "collect/pid_stat.h"
+#include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
 #include "tree/kernel_account.h"
 #include "tree/watched.h"
-
-#define US_NS 1000u
 
 /* No process is left, and the supervisor's final account is not older than its last reap. */
 static bool is_reaped_to_the_last(const struct rti_tree *tree)
@@ -228,11 +227,11 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 	if (is_counted_whole(tree))
 		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
-		return US_NS;
+		return RTI_US_NS;
 	if (tree->sums.times_in_ticks || !platform->cpu_clock)
 		return platform->tick_ns;
 	return tree->sums.is_in_us || tree->is_kept_in_us || tree->supervised.has_final_rusage
-	           ? US_NS
+	           ? RTI_US_NS
 	           : 1;
 }
 
