@@ -58,10 +58,7 @@ static struct rt_metrics sample_after_exit(int64_t maxrss_kib, int64_t inherited
 {
 	static const struct rti_shared_stats shared;
 	const struct fake_process parent = make_reaper();
-	const struct rt_rusage reaped = { .ru_utime = (double)first_child.utime / 100,
-		                          .ru_stime = (double)first_child.stime / 100,
-		                          .ru_minflt = (int64_t)first_child.minflt,
-		                          .ru_maxrss = maxrss_kib };
+	const struct rt_rusage reaped = rusage_of(&first_child, maxrss_kib);
 
 	write_family();
 	track_process(100, 0);

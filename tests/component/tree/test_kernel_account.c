@@ -177,6 +177,14 @@ static void track_command(int32_t root)
 	rti_tree_attach_command(fix.tracker->tree, &command);
 }
 
+static void track_tree_or_command(int i)
+{
+	if (i == 0)
+		track();
+	else
+		track_command(fix.children[0].pid);
+}
+
 /* Orphans that no scan finds may run, and have a larger peak than any process that has ended. */
 START_TEST(peak_is_a_lower_bound_once_the_supervisor_is_gone)
 {
@@ -229,10 +237,7 @@ START_TEST(account_of_another_process_is_given_up)
 {
 	struct rt_metrics m;
 
-	if (_i)
-		track_command(fix.children[0].pid);
-	else
-		track();
+	track_tree_or_command(_i);
 	take_sample();
 	fail_reads(-ESTALE);
 	for (int samples = 0; samples < 2; samples++) {
@@ -254,10 +259,7 @@ START_TEST(account_that_cannot_be_read_makes_lower_bounds_of_one_sample)
 	struct rt_obstacle obstacle;
 	struct rt_metrics m;
 
-	if (_i)
-		track_command(fix.children[0].pid);
-	else
-		track();
+	track_tree_or_command(_i);
 	take_sample();
 	fail_reads(-EMFILE);
 	m = take_sample();

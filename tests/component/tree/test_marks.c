@@ -24,13 +24,13 @@ static void track_supervised(const struct fake_process *child)
 /* All that its children have used, with a peak of 100 KiB. */
 static struct rt_rusage both_reaped(void)
 {
-	return (struct rt_rusage){
-		.ru_utime = (double)(first_child.utime + second_child.utime) / 100,
-		.ru_stime = (double)(first_child.stime + second_child.stime) / 100,
-		.ru_minflt = (int64_t)(first_child.minflt + second_child.minflt),
-		.ru_majflt = (int64_t)(first_child.majflt + second_child.majflt),
-		.ru_maxrss = 100,
-	};
+	struct fake_process both = first_child;
+
+	both.utime += second_child.utime;
+	both.stime += second_child.stime;
+	both.minflt += second_child.minflt;
+	both.majflt += second_child.majflt;
+	return rusage_of(&both, 100);
 }
 
 /* The shell has reaped both, and others with so many faults and ticks. */
@@ -142,11 +142,7 @@ END_TEST
 /* The second child runs on. It has waited for a process that no sample saw. */
 START_TEST(peak_and_switches_lack_what_a_process_that_runs_on_has_reaped)
 {
-	const struct rt_rusage reaped = { .ru_utime = (double)first_child.utime / 100,
-		                          .ru_stime = (double)first_child.stime / 100,
-		                          .ru_minflt = (int64_t)first_child.minflt,
-		                          .ru_majflt = (int64_t)first_child.majflt,
-		                          .ru_maxrss = 100 };
+	const struct rt_rusage reaped = rusage_of(&first_child, 100);
 	struct fake_process daemon = second_child, reaper = shell;
 	uint64_t partial = _i ? RT_HAS_PEAK_RSS | RT_HAS_CTXSW : 0;
 

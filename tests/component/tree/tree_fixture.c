@@ -3,6 +3,8 @@
 
 #include "tree_inside.h"
 
+#define TICKS_PER_S 100
+
 struct tree_fixture fix;
 
 /* It has run for 10 s, of which ticks hide less than a hundredth. */
@@ -118,6 +120,17 @@ int try_sample(struct rt_metrics *out)
 	if (err == 0)
 		check_memory_sums(fix.tracker);
 	return err;
+}
+
+struct rt_rusage rusage_of(const struct fake_process *process, int64_t maxrss_kib)
+{
+	return (struct rt_rusage){
+		.ru_utime = (double)process->utime / TICKS_PER_S,
+		.ru_stime = (double)process->stime / TICKS_PER_S,
+		.ru_minflt = (int64_t)process->minflt,
+		.ru_majflt = (int64_t)process->majflt,
+		.ru_maxrss = maxrss_kib,
+	};
 }
 
 uint64_t pages_to_bytes(uint64_t pages)

@@ -40,6 +40,9 @@ struct rt_metrics take_sample(void);
 /* Take a sample. Returns the result of rt_sample(). */
 int try_sample(struct rt_metrics *out);
 
+/* Returns what wait4(2) shows of a process, with this peak. */
+struct rt_rusage rusage_of(const struct fake_process *process, int64_t maxrss_kib);
+
 uint64_t pages_to_bytes(uint64_t pages);
 
 #endif
