@@ -30,7 +30,7 @@ void rti_tree_counted_set(struct rti_tree_counted *counted, const struct rti_acc
 	*counted = (struct rti_tree_counted){
 		.peak_rss_bytes = rti_multiply_saturated(totals->peak_pages, page_size),
 		.processes = totals->processes,
-		.is_final = totals->running == 0,
+		.has_ended = totals->running == 0,
 		.has_peaks = totals->is_whole && !lacks_peaks,
 		.lacks_peaks = lacks_peaks,
 		.has_io = totals->has_io,

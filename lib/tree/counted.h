@@ -14,7 +14,7 @@ struct rti_tree_counted {
 	uint64_t counters[RTI_COUNTERS];
 	uint64_t peak_rss_bytes; /* of the processes that have ended; 0: none has */
 	uint64_t processes;      /* so far */
-	bool is_final;           /* no process is left */
+	bool has_ended;          /* no process is left */
 	bool has_peaks;          /* of each process that has ended */
 	bool lacks_peaks;        /* a process without a known peak may have had the largest one */
 	bool has_io;             /* false: the counters of I/O are not known */

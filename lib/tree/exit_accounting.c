@@ -210,7 +210,7 @@ static void read_final_account(struct rti_tree *tree, struct rti_member *m)
 	rti_read_clock(tree, m);
 	if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
 		rti_force_read_member(tree, m);
-	m->exit.is_final =
+	m->exit.has_final_account =
 	    m->clock.is_known && !m->end.has_exited && m->read.account_at && m->stat.state == 'Z';
 }
 
@@ -263,7 +263,7 @@ void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t k
 /* No account of a member holds what the member used. */
 static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 {
-	if (m->exit.is_final) {
+	if (m->exit.has_final_account) {
 		rti_ledger_keep_final(&tree->ledger, &m->account);
 	} else {
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);

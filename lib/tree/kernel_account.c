@@ -107,7 +107,7 @@ static void apply(struct rti_tree *tree)
 	account->has_counted = true;
 	if (rti_account_has_each(totals) || rti_account_lacks_missed(totals)) {
 		rti_tree_counted_set(counted, totals, tree->ctx->platform->page_size);
-		counted->is_final &= !account->has_lost;
+		counted->has_ended &= !account->has_lost;
 		counted->is_behind = account->has_lost;
 	} else {
 		counted->is_behind = true;

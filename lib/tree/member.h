@@ -76,7 +76,7 @@ struct rti_exit_part {
 	uint64_t mark;           /* of a walk over ancestors */
 	bool is_unattributed;    /* no account has been found to have grown by it yet */
 	bool is_zombie;          /* and the new parents of its children are known */
-	bool is_final;           /* its account was read when it was a zombie */
+	bool has_final_account;  /* it was read when the member was a zombie */
 };
 
 /* Written by pss_read.c: the last read of PSS. */

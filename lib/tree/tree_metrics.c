@@ -217,7 +217,7 @@ static void apply_counted(struct rti_tree *tree)
 		counters[RTI_VOLUNTARY] = tree->ledger.sum[RTI_VOLUNTARY];
 		counters[RTI_INVOLUNTARY] = tree->ledger.sum[RTI_INVOLUNTARY];
 	}
-	rti_ledger_set_account(&tree->ledger, counters, counted->is_final);
+	rti_ledger_set_account(&tree->ledger, counters, counted->has_ended);
 }
 
 static void sum_members(struct rti_tree *tree)
