@@ -70,21 +70,25 @@ static bool has_lost_supervisor(const struct rti_tree *tree)
 	return tree->supervised.pid && (!supervisor || rti_pid_stat_is_zombie(&supervisor->stat));
 }
 
-/* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
-static void mark_losses(struct rti_tree *tree, struct rt_metrics *out)
+/* Reasons stay for all later samples. */
+static void add_reasons(struct rti_tree *tree)
 {
-	const uint64_t counters = tree->domains.counters;
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
 
 	if (fork_tracker->has_lost_events)
 		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
 		rti_add_reasons(tree, RT_REASON_UNWAITED);
-	if (tree->discovery.has_skipped) {
+	if (tree->discovery.has_skipped)
 		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
-		make_partial(out, UINT64_MAX);
-	}
-	if (rti_watched_lacks_reborn(tree))
+}
+
+/* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
+static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = tree->domains.counters;
+
+	if (tree->discovery.has_skipped || rti_watched_lacks_reborn(tree))
 		make_partial(out, UINT64_MAX);
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
 	    may_lack_auto_reaped(tree))
@@ -136,7 +140,7 @@ static bool has_reaped_counted(const struct rti_tree *tree)
 	const struct rti_supervised_state *s = &tree->supervised;
 	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
 
-	return s->has_final_rusage && counted->is_final &&
+	return s->has_final_rusage && counted->has_ended &&
 	       s->final_rusage[RTI_MINOR_FAULTS] == counted->counters[RTI_MINOR_FAULTS] &&
 	       s->final_rusage[RTI_MAJOR_FAULTS] == counted->counters[RTI_MAJOR_FAULTS] &&
 	       tree->peak_rss_bytes >= s->final_peak_bytes;
@@ -182,7 +186,7 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 	else
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
 	if (s->counted.has_peaks && !s->counted.is_behind &&
-	    (s->counted.is_final || has_all_running(tree)))
+	    (s->counted.has_ended || has_all_running(tree)))
 		whole |= RT_HAS_PEAK_RSS;
 	if (lacks_counted_peaks(tree))
 		make_partial(out, RT_HAS_PEAK_RSS);
@@ -237,6 +241,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 {
+	add_reasons(tree);
 	mark_losses(tree, out);
 	if (may_ticks_hide(tree, out))
 		make_partial(out, RT_HAS_CPU);

@@ -426,6 +426,23 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
+/* An orphan: no sample saw it. */
+START_TEST(process_that_events_alone_saw_end_unwaited_may_have_the_peak)
+{
+	int fd = track_shell_by_events();
+	struct rt_metrics m;
+
+	note_unwaited_exit(fix.tracker);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.partial & RT_HAS_PEAK_RSS, RT_HAS_PEAK_RSS);
+	ck_assert_uint_eq(m.partial & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(m.reasons, RT_REASON_UNWAITED);
+	close(fd);
+}
+END_TEST
+
 /* Shows more from some call on, as the clock of a process that exits meanwhile does. */
 static struct {
 	unsigned calls, late_from;
@@ -521,6 +538,7 @@ int main(void)
 	tcase_add_test(events, tracker_without_descendants_needs_no_events);
 	tcase_add_test(events,
 	               zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing);
+	tcase_add_test(events, process_that_events_alone_saw_end_unwaited_may_have_the_peak);
 	tcase_add_test(events, zombie_with_exit_event_is_read_before_it_is_reaped);
 	tcase_add_test(events, new_pid_that_is_reused_or_being_released_is_no_member);
 	tcase_add_test(events, zombie_read_by_a_peak_poll_alone_stays_in_the_total);

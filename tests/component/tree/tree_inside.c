@@ -368,6 +368,11 @@ void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, b
 	fork_tracker->new_pids[fork_tracker->count++] = pid;
 }
 
+void note_unwaited_exit(struct rt_tracker *tracker)
+{
+	tracker->tree->discovery.fork_tracker.has_unwaited_exit = true;
+}
+
 uint64_t count_alive_by_events(const struct rt_tracker *tracker)
 {
 	return tracker->tree->discovery.fork_tracker.descendants->alive;

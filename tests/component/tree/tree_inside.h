@@ -168,6 +168,9 @@ int subscribe_to_test_events(struct rt_tracker *tracker, int32_t root_pid);
  * exited. */
 void add_fork_event(struct rt_tracker *tracker, int32_t root_pid, int32_t pid, bool has_exited);
 
+/* An event says that a process has ended, the parent of which is no member of the tree. */
+void note_unwaited_exit(struct rt_tracker *tracker);
+
 /* Returns how many processes of the tree are alive according to the events. */
 uint64_t count_alive_by_events(const struct rt_tracker *tracker);
 
