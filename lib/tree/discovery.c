@@ -16,6 +16,7 @@
 #include "tree/new_members.h"
 #include "tree/parents.h"
 #include "tree/proc_scan.h"
+#include "tree/reused_pids.h"
 #include "util/visit.h"
 
 #define RECHECK_PERIOD 16    /* one scan in so many ignores the count of forks */
@@ -371,6 +372,12 @@ void rti_discovery_force_scan(struct rti_member *m)
 	m->scan.clock_ns = UINT64_MAX;
 }
 
+void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *parent)
+{
+	rti_discovery_force_scan(parent);
+	tree->discovery.scanned_last_pid = 0;
+}
+
 void rti_discovery_check_threads(struct rti_member *m)
 {
 	if (m->scan.threads && m->stat.num_threads != m->scan.threads)
@@ -404,6 +411,17 @@ static void begin_scan(struct rti_tree *tree)
 	d->scanned_last_pid = d->last_pid;
 }
 
+/* This is the only event of the process, so it is kept until no member has the pid. */
+static void take_forked(void *arg, int32_t pid, bool has_exited)
+{
+	struct rti_tree *tree = arg;
+
+	if (rti_member_find(&tree->table, pid))
+		rti_reused_pids_note_fork(tree, pid);
+	else
+		rti_add_forked(tree, pid, has_exited);
+}
+
 static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_discovery_state *d = &tree->discovery;
@@ -411,7 +429,7 @@ static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
 
 	d->is_short_of_files = false;
 	d->count_before = tree->table.count;
-	rti_fork_tracker_take_new(&d->fork_tracker, rti_add_forked, tree);
+	rti_fork_tracker_take_new(&d->fork_tracker, take_forked, tree);
 	is_scan =
 	    !rti_fork_tracker_is_complete(&d->fork_tracker) || !d->was_scanned || d->has_skipped;
 	if (is_scan)
@@ -465,7 +483,7 @@ void rti_discovery_take_events(struct rti_tree *tree)
 	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
 
 	rti_fork_tracker_poll(events);
-	rti_fork_tracker_take_new(events, rti_add_forked, tree);
+	rti_fork_tracker_take_new(events, take_forked, tree);
 }
 
 /* As if the last scan had missed a member: the children of each are listed. */

@@ -41,6 +41,10 @@ void rti_discovery_free(struct rti_tree *tree);
  * run. */
 void rti_discovery_force_scan(struct rti_member *m);
 
+/* A member has a child that the last scan took for another process: the next scan finds it, though
+ * no pid was given out since. */
+void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *parent);
+
 /* The stat of a member was read again. A thread that was unknown when its children were listed
  * may have forked, and the children of one that has exited since may have moved to a thread that
  * was looked at before: both show in the number of threads. */

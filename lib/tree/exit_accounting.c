@@ -11,12 +11,14 @@
 #include <errno.h>
 
 #include "collect/pid_stat.h"
+#include "os/pid_file.h"
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/obstacles.h"
 #include "tree/read_facts.h"
+#include "tree/reused_pids.h"
 #include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
@@ -384,4 +386,49 @@ void rti_exits_account(struct rti_tree *tree)
 	}
 	if (tree->ledger.has_unwaited)
 		rti_add_reasons(tree, RT_REASON_UNWAITED);
+}
+
+/* Whether a process with the pid of a former member belongs to the tree. Its parent may have
+ * exited, too, and its pid have been reused: then the process is not of this tree, and one sample
+ * is marked without need. */
+static bool belongs(struct rti_tree *tree, const struct rti_pid_stat *stat)
+{
+	struct rti_member *parent;
+
+	if (tree->list || rti_reused_pids_has_fork(tree, stat->pid))
+		return true;
+	parent = rti_member_find(&tree->table, stat->ppid);
+	if (parent)
+		rti_discovery_look_for_child(tree, parent);
+	return parent != NULL;
+}
+
+/* For want of descriptors or memory it is not known. A process that is hidden is another user's: if
+ * it belongs to the tree, the next scan says that it is missing. */
+static bool has_lost_pid(struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_pid_stat stat;
+	int err;
+
+	if (tree->list && m->listed.at_sample != tree->table.samples)
+		return false;
+	if (tree->ctx->platform->cpu_clock && !rti_pid_has_clock(tree->ctx, m->pid))
+		return false;
+	err = rti_pid_stat_read(tree->ctx, m->pid, NULL, &stat);
+	if (err < 0)
+		return err != -ESRCH && err != -EACCES;
+	return stat.state != 'X' && !rti_pid_stat_is_same(&m->stat, &stat) &&
+	       rti_pid_stat_is_leader(tree->ctx, &stat) && belongs(tree, &stat);
+}
+
+void rti_exits_check_pids(struct rti_tree *tree)
+{
+	if (!tree->needs_reconcile || (!tree->list && !tree->discovery.is_followed))
+		return;
+	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (m->end.has_exited && has_lost_pid(tree, m))
+			rti_reused_pids_set_lacking(tree);
+	}
 }

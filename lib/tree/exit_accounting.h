@@ -13,6 +13,10 @@ void rti_exits_reconcile(struct rti_tree *tree);
  * sums are made. */
 void rti_exits_account(struct rti_tree *tree);
 
+/* Before the sums are made: note if this sample lacks a process that has the pid of a member that
+ * has exited. Costs a system call for each such member, and a read of stat if the pid is in use. */
+void rti_exits_check_pids(struct rti_tree *tree);
+
 /* The last values that were read of an exited member stay in the totals. What could not be read of
  * it is lost, but for the domains that are known from elsewhere. */
 void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t known);

@@ -6,7 +6,6 @@
 #include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
 #include "tree/kernel_account.h"
-#include "tree/watched.h"
 
 /* No process is left, and the supervisor's final account is not older than its last reap. */
 static bool is_reaped_to_the_last(const struct rti_tree *tree)
@@ -88,7 +87,7 @@ static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = tree->domains.counters;
 
-	if (tree->discovery.has_skipped || rti_watched_lacks_reborn(tree))
+	if (tree->discovery.has_skipped || tree->reused_pids.is_lacking)
 		make_partial(out, UINT64_MAX);
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
 	    may_lack_auto_reaped(tree))
@@ -159,7 +158,7 @@ static bool lacks_counted_peaks(const struct rti_tree *tree)
 static bool has_all_running(const struct rti_tree *tree)
 {
 	return tree->sums.figures.valid & RT_HAS_PEAK_RSS && !tree->discovery.has_skipped &&
-	       !rti_watched_lacks_reborn(tree) && !has_lost_supervisor(tree);
+	       !tree->reused_pids.is_lacking && !has_lost_supervisor(tree);
 }
 
 /* BPF programs have counted every thread, whatever members could be read and waited for. */

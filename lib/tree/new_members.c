@@ -149,9 +149,9 @@ static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
 
-void rti_add_forked(void *arg, int32_t pid, bool has_exited)
+void rti_add_forked(struct rti_tree *tree, int32_t pid, bool has_exited)
 {
-	add_forked(arg, pid, has_exited, UINT64_MAX);
+	add_forked(tree, pid, has_exited, UINT64_MAX);
 }
 
 void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns)

@@ -35,8 +35,8 @@ struct rti_parent {
 bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
                    const struct rti_pid_stat *child, struct rti_file *file);
 
-/* Add a process by the event of its fork. arg is the tree. */
-void rti_add_forked(void *arg, int32_t pid, bool has_exited);
+/* Add a process by the event of its fork. */
+void rti_add_forked(struct rti_tree *tree, int32_t pid, bool has_exited);
 
 /* Add a process that a member had forked before this time of CLOCK_BOOTTIME. */
 void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns);

@@ -16,6 +16,7 @@
 #include "tree/newborns.h"
 #include "tree/parent_state.h"
 #include "tree/pss_budget.h"
+#include "tree/reused_pids_state.h"
 #include "tree/skipped.h"
 #include "tree/watch_state.h"
 #include "util/saturate.h"
@@ -143,6 +144,7 @@ struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
 	struct rti_discovery_state discovery;
+	struct rti_reused_pids reused_pids;   /* written by reused_pids.c */
 	struct rti_parents parents;           /* written by parents.c */
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
 	struct rti_watched watched;

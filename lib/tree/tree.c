@@ -17,6 +17,7 @@
 #include "tree/member_row.h"
 #include "tree/memory_peak.h"
 #include "tree/parents.h"
+#include "tree/reused_pids.h"
 #include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
@@ -85,6 +86,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_tree_loop_free(tree);
 	rti_kernel_account_free(tree);
 	rti_discovery_free(tree);
+	rti_reused_pids_free(tree);
 	rti_parents_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_watched_free(tree);
@@ -107,6 +109,7 @@ static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
 	tree->unchanged_samples++;
 	note_time(tree, now_ns);
 	tree->sampled_ns = now_ns;
+	tree->discovery.count_before = tree->table.count;
 	rti_member_table_begin_sample(&tree->table);
 }
 
@@ -138,8 +141,10 @@ static void read_members(struct rti_tree *tree)
 
 static void discover(struct rti_tree *tree)
 {
-	bool is_partial = !tree->list && rti_watched_begin(tree);
+	bool is_partial;
 
+	rti_reused_pids_take(tree);
+	is_partial = !tree->list && rti_watched_begin(tree);
 	rti_begin_reads(tree);
 	if (tree->list) {
 		rti_update_listed(tree, rti_ask_for_sample);
@@ -170,6 +175,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_kernel_account_sample(tree);
 	rti_memory_sample(tree);
 	rti_tree_gpu_sample(tree);
+	rti_exits_check_pids(tree);
 	rti_tree_sum_up(tree, out);
 	if (tree->needs_reconcile) {
 		rti_watch_remove_exited(tree);
@@ -180,7 +186,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_rows_begin(tree);
 	out->source = source_of(tree);
 	rti_tree_loop_end(tree);
-	return rti_tree_count(tree) ? 0 : -ESRCH;
+	return rti_tree_count(tree) || tree->reused_pids.is_lacking ? 0 : -ESRCH;
 }
 
 void rti_tree_begin_final(struct rti_tree *tree)

@@ -14,16 +14,6 @@ enum rti_watch_stage {
 	RTI_WATCH_SETTLED,
 };
 
-#define RTI_REBORN_MAX 256 /* in one sample */
-
-/* A pid of a member that the kernel has given to another process of the tree. That becomes a member
- * once the former one is none any longer. */
-struct rti_reborn {
-	int32_t pid;
-	bool was_kept;     /* for another sample, since a member had the pid still */
-	uint64_t noted_ns; /* CLOCK_BOOTTIME: the other process was there then */
-};
-
 /* Written by watched.c only, but for what watch_members.c does with the sets, turn_next,
  * must_sum_all and ran. */
 struct rti_watched {
@@ -40,12 +30,10 @@ struct rti_watched {
 	size_t ran;                       /* members that a full sample has found to have run */
 	struct rti_watch_change *changes; /* scratch */
 	size_t known;                     /* members at the end of the last sample */
-	struct rti_reborn reborn[RTI_REBORN_MAX];
-	size_t reborn_count;
-	uint64_t changes_ns;   /* CLOCK_BOOTTIME: when the changes were taken */
-	uint64_t taken_ns;     /* the sample before this one */
-	uint64_t check_due_ns; /* when all threads of the system are searched next */
-	uint64_t turned_ns;    /* until when members were looked at in turn */
+	uint64_t changes_ns;              /* CLOCK_BOOTTIME: when the changes were taken */
+	uint64_t taken_ns;                /* the sample before this one */
+	uint64_t check_due_ns;            /* when all threads of the system are searched next */
+	uint64_t turned_ns;               /* until when members were looked at in turn */
 	size_t turn_next;
 	uint64_t reclaims, refreshed_ns, unmarked;
 	struct rti_watch_choice choice; /* written by watch_choice.c */

@@ -12,6 +12,7 @@
 #include "tree/new_members.h"
 #include "tree/read_facts.h"
 #include "tree/read_policy.h"
+#include "tree/reused_pids.h"
 #include "tree/watch_members.h"
 #include "util/min_max.h"
 
@@ -46,7 +47,6 @@ static void stop(struct rti_tree *tree)
 	w->watch = NULL;
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
-	w->reborn_count = 0;
 	rti_watch_choice_begin(&w->choice, 0);
 	look_at_all_anew(tree);
 }
@@ -153,16 +153,6 @@ static void add_new(struct rti_tree *tree, const struct rti_watch_change *change
 		rti_add_newborn(tree, change->pid);
 }
 
-/* A member may have ended, and a process that it belongs with has its pid. */
-static void note_reborn(struct rti_watched *w, int32_t pid)
-{
-	if (w->reborn_count < RTI_REBORN_MAX)
-		w->reborn[w->reborn_count++] =
-		    (struct rti_reborn){ .pid = pid, .noted_ns = w->changes_ns };
-	else
-		settle_again(w); /* the next sample looks everywhere */
-}
-
 static void take_change(struct rti_tree *tree, const struct rti_watch_change *change,
                         bool adds_members)
 {
@@ -176,7 +166,7 @@ static void take_change(struct rti_tree *tree, const struct rti_watch_change *ch
 	if (!m && adds_members)
 		add_new(tree, change);
 	else if (change->is_forked)
-		note_reborn(w, change->pid);
+		rti_reused_pids_note_fork(tree, change->pid);
 }
 
 /* Members that are found make room for themselves. */
@@ -222,50 +212,12 @@ static void begin_partial_samples(struct rti_tree *tree)
 	look_at_all_anew(tree);
 }
 
-/* A pid that was noted while members were read may be found to have gone in the next sample alone.
- * E.g.: 42 is read, exits, and is given away again; then the sample takes the changes once more. It
- * may also be that of the member itself, which was found in another way before its fork was taken:
- * so a pid is kept for one more sample, and no longer. */
-static void take_reborn(struct rti_tree *tree)
-{
-	struct rti_watched *w = &tree->watched;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < w->reborn_count; i++) {
-		struct rti_reborn reborn = w->reborn[i];
-
-		if (!rti_member_find(&tree->table, reborn.pid)) {
-			rti_add_forked_before(tree, reborn.pid, reborn.noted_ns);
-		} else if (!reborn.was_kept) {
-			reborn.was_kept = true;
-			w->reborn[kept++] = reborn;
-		}
-	}
-	w->reborn_count = kept;
-}
-
-bool rti_watched_lacks_reborn(const struct rti_tree *tree)
-{
-	const struct rti_watched *w = &tree->watched;
-
-	for (size_t i = 0; i < w->reborn_count; i++) {
-		const struct rti_member *m = rti_member_find(&tree->table, w->reborn[i].pid);
-
-		if (m && m->end.has_exited)
-			return true;
-	}
-	return false;
-}
-
 /* The programs have watched all threads of all members since the sample before, and that sample has
  * looked at all of them. */
 static void settle(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
-	int found;
-
-	take_reborn(tree);
-	found = take_changes(tree, true);
+	int found = take_changes(tree, true);
 
 	/* Full samples read RSS each second. */
 	if (w->tries == 0)
@@ -384,7 +336,6 @@ static void add_unknown(struct rti_tree *tree)
 
 static int find_members(struct rti_tree *tree)
 {
-	take_reborn(tree);
 	rti_discovery_take_events(tree);
 	return take_changes(tree, true);
 }

@@ -29,10 +29,6 @@ void rti_watched_discover(struct rti_tree *tree);
 /* Take what has changed since. Members that have ended meanwhile are among those to look at. */
 void rti_watched_look_again(struct rti_tree *tree);
 
-/* Whether a process has the pid of a member that has exited, and becomes a member in the next
- * sample. */
-bool rti_watched_lacks_reborn(const struct rti_tree *tree);
-
 /* The sample is complete. */
 void rti_watched_end(struct rti_tree *tree);
 

@@ -426,6 +426,133 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
+/* The first child was reaped, and the shell has forked another one, which has the same pid. A poll
+ * may have found out before the sample. */
+static void fork_with_pid_of_first_child(int32_t ppid)
+{
+	struct fake_process reaper = shell, child = first_child;
+
+	reaper.cutime = first_child.utime;
+	reaper.cminflt = first_child.minflt;
+	child.ppid = ppid;
+	child.starttime = 2000;
+	child.minflt = 1;
+	fake_process_remove(&fix.root, 101);
+	fake_process_write(&fix.root, &child);
+	fake_process_write(&fix.root, &reaper);
+}
+
+START_TEST(sample_says_that_it_lacks_a_child_with_the_pid_of_an_exited_one)
+{
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	fork_with_pid_of_first_child(100);
+	if (_i)
+		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU), 0);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 3);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+}
+END_TEST
+
+/* Events say nothing of it again. */
+START_TEST(fork_event_with_the_pid_of_a_member_leads_to_a_new_one)
+{
+	struct rt_metrics m;
+	int fd;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	fd = subscribe_to_test_events(fix.tracker, 100);
+	fork_with_pid_of_first_child(_i ? 1 : 100); /* an orphan by now */
+	add_fork_event(fix.tracker, 100, 101, false);
+	if (_i)
+		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU), 0);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 3);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+	close(fd);
+}
+END_TEST
+
+/* A member may be found before the event of its fork is read. */
+START_TEST(fork_event_of_a_member_that_exits_soon_makes_nothing_a_lower_bound)
+{
+	struct fake_process reaper = shell;
+	struct rt_metrics m;
+	int fd;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	fd = subscribe_to_test_events(fix.tracker, 100);
+	add_fork_event(fix.tracker, 100, 101, false);
+	if (_i)
+		take_sample();
+	reaper.cutime = first_child.utime;
+	reaper.cstime = first_child.stime;
+	reaper.cminflt = first_child.minflt;
+	reaper.children = "102 ";
+	fake_process_write(&fix.root, &reaper);
+	fake_process_remove(&fix.root, 101);
+
+	m = take_sample();
+
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU),
+	                  RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU);
+	close(fd);
+}
+END_TEST
+
+/* The new process is a child of the second one, which no sample finds to have run. No other process
+ * was forked since. */
+START_TEST(child_of_another_member_with_the_pid_of_an_exited_one_is_found)
+{
+	struct fake_process reaper = shell, child = first_child, parent = second_child;
+	struct rt_metrics m;
+
+	write_family();
+	fixture_write(&fix.root, "proc/sys/kernel/ns_last_pid", "500\n");
+	track_process(100, 0);
+	take_sample();
+	take_sample();
+	reaper.cutime = first_child.utime;
+	reaper.cstime = first_child.stime;
+	reaper.cminflt = first_child.minflt;
+	reaper.children = "102 ";
+	parent.children = "101 ";
+	child.starttime = 2000;
+	child.ppid = 102;
+	fake_process_remove(&fix.root, 101);
+	fake_process_write(&fix.root, &child);
+	fake_process_write(&fix.root, &parent);
+	fake_process_write(&fix.root, &reaper);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), 0);
+
+	m = take_sample();
+	ck_assert_uint_eq(m.processes, 3);
+	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+}
+END_TEST
+
 /* An orphan: no sample saw it. */
 START_TEST(process_that_events_alone_saw_end_unwaited_may_have_the_peak)
 {
@@ -538,6 +665,12 @@ int main(void)
 	tcase_add_test(events, tracker_without_descendants_needs_no_events);
 	tcase_add_test(events,
 	               zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing);
+	tcase_add_loop_test(events, sample_says_that_it_lacks_a_child_with_the_pid_of_an_exited_one,
+	                    0, 2);
+	tcase_add_loop_test(events, fork_event_with_the_pid_of_a_member_leads_to_a_new_one, 0, 2);
+	tcase_add_loop_test(
+	    events, fork_event_of_a_member_that_exits_soon_makes_nothing_a_lower_bound, 0, 2);
+	tcase_add_test(events, child_of_another_member_with_the_pid_of_an_exited_one_is_found);
 	tcase_add_test(events, process_that_events_alone_saw_end_unwaited_may_have_the_peak);
 	tcase_add_test(events, zombie_with_exit_event_is_read_before_it_is_reaped);
 	tcase_add_test(events, new_pid_that_is_reused_or_being_released_is_no_member);
