@@ -9,6 +9,8 @@
 #include <rtrack/rtrack.h>
 
 #include "bpf/refusal.h"
+#include "os/capability.h"
+#include "os/kernel_abi.h"
 #include "util/text.h"
 
 /* In these texts $F is the file with its path, $P the process, $E the error, $S and $H the options
@@ -149,16 +151,25 @@ static bool is_traced_file(const char *file)
 	       strcmp(file, "fd") == 0;
 }
 
+static const char *text_of_refused(const char *file)
+{
+	if (!is_traced_file(file))
+		return "The caller may not read $F. Run the caller as root, or give it permission"
+		       " to read that file.";
+	if (rti_has_capability(RTI_CAP_SYS_PTRACE))
+		return "The caller may not read $F, though it has CAP_SYS_PTRACE: the process"
+		       " belongs to a user namespace outside of the caller's, or a security module"
+		       " (LSM) refuses it.";
+	return "The caller may not read $F: the process belongs to another user, or is not"
+	       " dumpable (PR_SET_DUMPABLE). CAP_SYS_PTRACE would allow it.";
+}
+
 static const char *text_of_read(const struct rti_explanation *why)
 {
 	switch (why->error) {
 	case -EACCES:
 	case -EPERM:
-		return is_traced_file(why->file)
-		           ? "The caller may not read $F: the process belongs to another user, or"
-		             " is not dumpable (PR_SET_DUMPABLE). CAP_SYS_PTRACE would allow it."
-		           : "The caller may not read $F. Run the caller as root, or give it"
-		             " permission to read that file.";
+		return text_of_refused(why->file);
 	case -EMFILE:
 		return "$F could not be opened: the limit of open descriptors is reached. Raise"
 		       " RLIMIT_NOFILE, or lower rt_opts.max_fds.";

@@ -127,6 +127,7 @@ struct rti_syscall_info {
 
 /* <linux/capability.h> */
 #define RTI_CAP_VERSION_3 0x20080522
+#define RTI_CAP_SYS_PTRACE 19u
 #define RTI_CAP_SYS_ADMIN 21u
 #define RTI_CAP_PERFMON 38u
 #define RTI_CAP_BPF 39u
