@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows a process and all its descendants. Prints once a second how many cores and how much
- * memory they use. */
+/* Follows a process and all its descendants, or itself without an argument. Prints once a second
+ * how many cores and how much memory they use. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	struct rt_metrics before, now;
 	struct rt_delta used;
 	struct rt_tracker *tracker;
-	int err = rt_pid_tracker_new(&tracker, argc == 2 ? atoi(argv[1]) : 0, NULL);
+	int err = rt_pid_tracker_new(&tracker, argc == 2 ? atoi(argv[1]) : getpid(), NULL);
 
 	if (!err)
 		err = rt_sample(tracker, &before, sizeof(before));

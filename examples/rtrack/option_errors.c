@@ -102,7 +102,8 @@ static const char *valid_argument(const struct option_row *row)
 	static const struct {
 		const char *argument, *is;
 	} kinds[] = {
-		{ "TIME", "a number with ns, us, ms, s, min, h or d, e.g. 100ms; seconds without" },
+		{ "TIME",
+		  "a number with ns, us, ms, s, m, min, h or d, e.g. 100ms; seconds without" },
 		{ "N", "a whole number, at least 1" },
 		{ "PID", "a process id: a whole number, at least 1" },
 		{ "FILE", "the name of a file" },
