@@ -1354,8 +1354,14 @@ class Command:
 
         Call wait() first. Needs ``list_processes``.
         """
-        with self._lock:
-            return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
+        try:
+            with self._lock:
+                return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
+        except OSError as error:
+            if error.errno != errno.EOPNOTSUPP:
+                raise
+            text = "the command was started without list_processes=True"
+            raise OSError(error.errno, text) from None
 
     def process_text(self, row: int, text: int) -> bytes:
         """Return a text (``TEXT_``) of a process: b"" if it is not known.

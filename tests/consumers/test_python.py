@@ -527,6 +527,12 @@ class Commands(unittest.TestCase):
                         (least, ours))
         self.assertGreaterEqual(least, 0.1)
 
+    def test_processes_says_which_option_it_needs(self) -> None:
+        with rtrack.Command(["true"]) as command:
+            command.wait()
+            with self.assertRaisesRegex(OSError, "list_processes=True"):
+                command.processes()
+
     def test_processes_lists_every_process(self) -> None:
         code = "(exit 7) & true; wait $!; sh -c 'kill -9 $$'; exec sh -c 'exit 3'"
         with rtrack.Command(["sh", "-c", code], list_processes=True) as command:
