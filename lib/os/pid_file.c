@@ -47,11 +47,17 @@ int rti_pid_file_open(const struct rti_context *ctx, int32_t pid, const char *fi
 	return rti_procfs_open_file(ctx->procfs, RTI_PROC, rti_pid_path(pid, file).text, out);
 }
 
-bool rti_pid_has_clock(const struct rti_context *ctx, int32_t pid)
+/* False once it was reaped, and if the pids are not ours. */
+static bool has_clock(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_cpu_clock clock = { 0 };
 
 	return ctx->platform->cpu_clock && ctx->platform->cpu_clock(pid, &clock) == 0;
+}
+
+bool rti_pid_was_reaped(const struct rti_context *ctx, int32_t pid)
+{
+	return ctx->platform->cpu_clock && !has_clock(ctx, pid);
 }
 
 /* /proc may hide the processes of other users (hidepid), while the CPU clock of a process
@@ -61,7 +67,7 @@ bool rti_pid_file_is_hidden(const struct rti_context *ctx, int32_t pid)
 {
 	struct rti_path stat = rti_pid_path(pid, "stat");
 
-	return rti_pid_has_clock(ctx, pid) &&
+	return has_clock(ctx, pid) &&
 	       rti_procfs_access(ctx->procfs, RTI_PROC, stat.text) == -ENOENT &&
-	       rti_pid_has_clock(ctx, pid);
+	       has_clock(ctx, pid);
 }

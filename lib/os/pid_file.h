@@ -18,9 +18,9 @@ int rti_pid_file_read(const struct rti_context *ctx, int32_t pid, const char *fi
 int rti_pid_file_open(const struct rti_context *ctx, int32_t pid, const char *file,
                       struct rti_file *out);
 
-/* Whether a process has a CPU clock: false once it was reaped, and if the pids are not ours.
- * Opens no file. */
-bool rti_pid_has_clock(const struct rti_context *ctx, int32_t pid);
+/* Whether no process has the pid any longer, as its CPU clock shows. False also where there is no
+ * such clock, since the pids are not ours. Opens no file. */
+bool rti_pid_was_reaped(const struct rti_context *ctx, int32_t pid);
 
 /* Whether a process runs although /proc does not show its files: it belongs to another user, and
  * /proc is mounted with hidepid. Costs two CPU clocks and one access(2). */

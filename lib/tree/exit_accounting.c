@@ -412,7 +412,7 @@ static bool has_lost_pid(struct rti_tree *tree, const struct rti_member *m)
 
 	if (tree->list && m->listed.at_sample != tree->table.samples)
 		return false;
-	if (tree->ctx->platform->cpu_clock && !rti_pid_has_clock(tree->ctx, m->pid))
+	if (rti_pid_was_reaped(tree->ctx, m->pid))
 		return false;
 	err = rti_pid_stat_read(tree->ctx, m->pid, NULL, &stat);
 	if (err < 0)

@@ -116,12 +116,6 @@ bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
 	return tree->table.count > count;
 }
 
-/* Whether a process has been reaped, as far as its CPU clock shows. */
-static bool was_reaped(const struct rti_context *ctx, int32_t pid)
-{
-	return ctx->platform->cpu_clock && !rti_pid_has_clock(ctx, pid);
-}
-
 /* Another process may have its pid by now. It has started later than that; only if its parent is a
  * member, it belongs to the tree all the same. */
 static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *stat,
@@ -139,8 +133,8 @@ static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_pid_stat stat;
 
-	if (rti_member_find(&tree->table, pid) || (has_exited && was_reaped(tree->ctx, pid)) ||
-	    rti_is_full(tree, pid))
+	if (rti_member_find(&tree->table, pid) ||
+	    (has_exited && rti_pid_was_reaped(tree->ctx, pid)) || rti_is_full(tree, pid))
 		return;
 	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')) &&
