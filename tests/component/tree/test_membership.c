@@ -426,65 +426,74 @@ START_TEST(zombie_read_by_a_peak_poll_alone_stays_in_the_total)
 }
 END_TEST
 
-/* The first child was reaped, and the shell has forked another one, which has the same pid. A poll
- * may have found out before the sample. */
-static void fork_with_pid_of_first_child(int32_t ppid)
+/* The first child was reaped. Its parent has these children now. */
+static void reap_first_child(const char *children)
 {
-	struct fake_process reaper = shell, child = first_child;
+	struct fake_process reaper = shell;
 
 	reaper.cutime = first_child.utime;
+	reaper.cstime = first_child.stime;
 	reaper.cminflt = first_child.minflt;
-	child.ppid = ppid;
-	child.starttime = 2000;
-	child.minflt = 1;
+	reaper.children = children;
 	fake_process_remove(&fix.root, 101);
-	fake_process_write(&fix.root, &child);
 	fake_process_write(&fix.root, &reaper);
 }
 
-START_TEST(sample_says_that_it_lacks_a_child_with_the_pid_of_an_exited_one)
+/* Another process has the pid of the first child. */
+static void reuse_pid_of_first_child(int32_t ppid)
 {
-	struct rt_metrics m;
+	struct fake_process child = first_child;
 
-	write_family();
-	track_process(100, 0);
-	take_sample();
-	fork_with_pid_of_first_child(100);
-	if (_i)
-		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+	child.ppid = ppid;
+	child.starttime = 2000;
+	child.minflt = 1;
+	fake_process_write(&fix.root, &child);
+}
 
-	m = take_sample();
+/* The next sample says that it lacks the new process, and the one after it has the process. */
+static void check_that_new_process_is_found(void)
+{
+	struct rt_metrics m = take_sample();
+
 	ck_assert_uint_eq(m.processes, 2);
 	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU), 0);
 
 	m = take_sample();
 	ck_assert_uint_eq(m.processes, 3);
 	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+}
+
+/* A poll may have found out before the sample. */
+START_TEST(sample_says_that_it_lacks_a_child_with_the_pid_of_an_exited_one)
+{
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	reap_first_child("101 102 ");
+	reuse_pid_of_first_child(100);
+	if (_i)
+		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+
+	check_that_new_process_is_found();
 }
 END_TEST
 
 /* Events say nothing of it again. */
 START_TEST(fork_event_with_the_pid_of_a_member_leads_to_a_new_one)
 {
-	struct rt_metrics m;
 	int fd;
 
 	write_family();
 	track_process(100, 0);
 	take_sample();
 	fd = subscribe_to_test_events(fix.tracker, 100);
-	fork_with_pid_of_first_child(_i ? 1 : 100); /* an orphan by now */
+	reap_first_child("101 102 ");
+	reuse_pid_of_first_child(_i ? 1 : 100); /* an orphan by now */
 	add_fork_event(fix.tracker, 100, 101, false);
 	if (_i)
 		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
 
-	m = take_sample();
-	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS | RT_HAS_CPU), 0);
-
-	m = take_sample();
-	ck_assert_uint_eq(m.processes, 3);
-	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+	check_that_new_process_is_found();
 	close(fd);
 }
 END_TEST
@@ -492,7 +501,6 @@ END_TEST
 /* A member may be found before the event of its fork is read. */
 START_TEST(fork_event_of_a_member_that_exits_soon_makes_nothing_a_lower_bound)
 {
-	struct fake_process reaper = shell;
 	struct rt_metrics m;
 	int fd;
 
@@ -503,12 +511,7 @@ START_TEST(fork_event_of_a_member_that_exits_soon_makes_nothing_a_lower_bound)
 	add_fork_event(fix.tracker, 100, 101, false);
 	if (_i)
 		take_sample();
-	reaper.cutime = first_child.utime;
-	reaper.cstime = first_child.stime;
-	reaper.cminflt = first_child.minflt;
-	reaper.children = "102 ";
-	fake_process_write(&fix.root, &reaper);
-	fake_process_remove(&fix.root, 101);
+	reap_first_child("102 ");
 
 	m = take_sample();
 
@@ -523,33 +526,19 @@ END_TEST
  * was forked since. */
 START_TEST(child_of_another_member_with_the_pid_of_an_exited_one_is_found)
 {
-	struct fake_process reaper = shell, child = first_child, parent = second_child;
-	struct rt_metrics m;
+	struct fake_process parent = second_child;
 
 	write_family();
 	fixture_write(&fix.root, "proc/sys/kernel/ns_last_pid", "500\n");
 	track_process(100, 0);
 	take_sample();
 	take_sample();
-	reaper.cutime = first_child.utime;
-	reaper.cstime = first_child.stime;
-	reaper.cminflt = first_child.minflt;
-	reaper.children = "102 ";
 	parent.children = "101 ";
-	child.starttime = 2000;
-	child.ppid = 102;
-	fake_process_remove(&fix.root, 101);
-	fake_process_write(&fix.root, &child);
+	reap_first_child("102 ");
+	reuse_pid_of_first_child(102);
 	fake_process_write(&fix.root, &parent);
-	fake_process_write(&fix.root, &reaper);
 
-	m = take_sample();
-	ck_assert_uint_eq(m.processes, 2);
-	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), 0);
-
-	m = take_sample();
-	ck_assert_uint_eq(m.processes, 3);
-	ck_assert_uint_eq(m.valid & (RT_HAS_PROCESSES | RT_HAS_RSS), RT_HAS_PROCESSES | RT_HAS_RSS);
+	check_that_new_process_is_found();
 }
 END_TEST
 
