@@ -111,7 +111,18 @@ struct sighand_struct {
 	struct k_sigaction action[64];
 };
 
+/* The run queue of a CPU. */
+struct rq {
+	struct task_struct *curr;
+	int cpu;
+};
+
+struct cfs_rq {
+	struct rq *rq; /* absent without CONFIG_FAIR_GROUP_SCHED */
+};
+
 struct sched_entity {
+	struct cfs_rq *cfs_rq;
 	__u64 sum_exec_runtime;
 };
 

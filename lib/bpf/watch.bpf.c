@@ -3,7 +3,8 @@
  *
  * A thread is marked when it is forked, or by a search. Whenever a marked thread leaves its CPU,
  * the bit of its process is set. So a sample has to look at the processes with a bit, and at those
- * that run at the moment. on_switch runs at every switch of the system: it must pass at once. */
+ * that run at the moment, which list_on_cpu finds. on_switch runs at every switch of the system:
+ * it must pass at once. */
 #define RTI_ACCOUNT /* task_mark.h: with a row, which is the pid here */
 #include "kernel.h"
 
@@ -50,12 +51,21 @@ struct {
 	__type(value, __u64);
 } summary SEC(".maps");
 
+/* In a cache line of its own. */
+struct cpu_state {
+	__u64 switches; /* so far */
+	/* Addresses of the thread that the last sched_switch put on this CPU, and of its run queue;
+	 * 0: not known yet. */
+	__u64 last_next, rq;
+	__u64 unused[5];
+};
+
+/* Not mapped: list_on_cpu reads what is at these addresses. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* the plug-in sets another number */
 	__type(key, __u32);
-	__type(value, struct rti_watch_cpu);
+	__type(value, struct cpu_state);
 } cpus SEC(".maps");
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -194,28 +204,43 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	return 0;
 }
 
-static const struct task_mark *mark_of_user(struct task_struct *task)
+/* A task leads to the run queue of its CPU, where the kernel has CONFIG_FAIR_GROUP_SCHED. A run
+ * queue never moves. */
+static void note_run_queue(const struct task_struct *task)
 {
-	return task->flags & PF_KTHREAD ? NULL : find_mark(task);
+	const struct rq *rq;
+	struct cpu_state *cpu;
+	__u32 key;
+
+	if (!bpf_core_field_exists(struct cfs_rq, rq) || !bpf_core_field_exists(struct rq, cpu))
+		return;
+	rq = BPF_CORE_READ(task, se.cfs_rq, rq);
+	key = (__u32)BPF_CORE_READ(rq, cpu);
+	cpu = bpf_map_lookup_elem(&cpus, &key);
+	if (cpu && !cpu->rq)
+		cpu->rq = (__u64)rq;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool is_preempted, struct task_struct *prev, struct task_struct *next)
 {
-	const struct task_mark *mark = mark_of_user(prev);
+	const struct task_mark *mark = prev->flags & PF_KTHREAD ? NULL : find_mark(prev);
 	__u32 key = bpf_get_smp_processor_id();
-	struct rti_watch_cpu *cpu = bpf_map_lookup_elem(&cpus, &key);
+	struct cpu_state *cpu = bpf_map_lookup_elem(&cpus, &key);
 
 	if (mark)
 		note_change(mark->row);
 	/* Not at on_exit: what leaves its CPU after that would not be noted. */
 	if (mark && prev->__state == TASK_DEAD)
 		drop_mark(prev);
-	mark = mark_of_user(next);
-	if (cpu) {
-		cpu->pid = mark ? mark->row : 0;
-		cpu->switches++;
-	}
+	if (!cpu)
+		return 0;
+	cpu->switches++;
+	/* After note_change(): list_on_cpu finds prev here, or it has its bit. A processor that
+	 * reorders the two may hide it from one sample. */
+	*(volatile __u64 *)&cpu->last_next = (__u64)next;
+	if (!cpu->rq)
+		note_run_queue(next);
 	return 0;
 }
 
@@ -249,12 +274,12 @@ struct thread_info___cpu {
 	__u32 cpu;
 } __attribute__((preserve_access_index));
 
-/* A thread that has its CPU already passes no switch to it. By the time that this is written it may
- * have left it: then its process is looked at in vain until the next switch there. */
-static void note_running(const struct task_struct *task, __u32 pid)
+/* A thread that had its CPU before the watch began has passed no switch to it. What on_switch has
+ * seen there since is newer. */
+static void note_on_cpu(const struct task_struct *task)
 {
 	const struct thread_info___cpu *info = (const void *)&task->thread_info;
-	struct rti_watch_cpu *cpu;
+	struct cpu_state *cpu;
 	__u32 key = 0;
 
 	if (!task->on_cpu || !bpf_core_field_exists(info->cpu))
@@ -262,14 +287,14 @@ static void note_running(const struct task_struct *task, __u32 pid)
 	bpf_core_read(&key, sizeof(key), &info->cpu);
 	cpu = bpf_map_lookup_elem(&cpus, &key);
 	if (cpu)
-		cpu->pid = pid;
+		__sync_val_compare_and_swap(&cpu->last_next, 0, (__u64)task);
 }
 
 static void mark_found(struct task_struct *task, __u32 pid)
 {
 	mark_thread(task, pid);
 	note_change(pid);
-	note_running(task, pid);
+	note_on_cpu(task);
 	if (task->flags & PF_EXITING)
 		drop_mark(task);
 }
@@ -284,7 +309,10 @@ int search(struct bpf_iter__task *ctx)
 	const struct task_mark *mark;
 	__u32 pid;
 
-	if (!task || task->flags & (PF_EXITING | PF_KTHREAD))
+	if (!task)
+		return 0;
+	note_run_queue(task); /* all CPUs have kernel threads, but a pid namespace hides those */
+	if (task->flags & (PF_EXITING | PF_KTHREAD))
 		return 0;
 	mark = find_mark(task);
 	if (mark) {
@@ -300,6 +328,50 @@ int search(struct bpf_iter__task *ctx)
 	/* on_fork marks it at this moment, or its parent had no mark: look again. */
 	if (task->__state != TASK_NEW)
 		mark_found(task, pid);
+	return 0;
+}
+
+/* The thread may have been freed meanwhile. Then this is the pid of any process, or none: a member
+ * may be looked at in vain. */
+static void list_task(const struct task_struct *task)
+{
+	__u32 pid = task ? (__u32)own_pid(task) : 0;
+	__u64 at = shared.running_count;
+
+	if (!pid || at >= RTI_WATCH_RUNNING_MAX)
+		return;
+	shared.running[at] = pid;
+	shared.running_count = at + 1;
+}
+
+/* A CPU runs what the last sched_switch put there, and its run queue says so too. Mostly. Some
+ * kernels call no hook when a thread of certain processes leaves its CPU: then the run queue alone
+ * has what runs (seen on Linux 6.18 in a virtual machine, of the threads of pid 1). And a thread
+ * that is just leaving is not in the run queue any more, and may not have been noted yet. */
+static long list_cpu(__u32 number, void *unused)
+{
+	const struct cpu_state *cpu = bpf_map_lookup_elem(&cpus, &number);
+	const struct task_struct *last_next, *rq_curr = NULL;
+	const struct rq *rq;
+
+	if (!cpu)
+		return 1;
+	last_next = (const void *)*(const volatile __u64 *)&cpu->last_next;
+	rq = (const void *)cpu->rq;
+	if (rq)
+		rq_curr = BPF_CORE_READ(rq, curr);
+	list_task(last_next);
+	if (rq_curr != last_next)
+		list_task(rq_curr);
+	shared.switches += cpu->switches;
+	return 0;
+}
+
+SEC("syscall")
+int list_on_cpu(void *ctx)
+{
+	shared.switches = shared.running_count = 0;
+	bpf_loop(settings.cpus, list_cpu, NULL, 0);
 	return 0;
 }
 

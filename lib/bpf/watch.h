@@ -16,7 +16,7 @@ typedef unsigned long long uint64_t;
 #include <stdint.h>
 #endif
 
-#define RTI_WATCH_PLUGIN 1u /* changes whenever anything here does */
+#define RTI_WATCH_PLUGIN 2u /* changes whenever anything here does */
 
 #define RTI_WATCH_GROUP 64u /* pids in a group */
 
@@ -29,12 +29,9 @@ struct rti_watch_group {
 	uint64_t wanted;  /* written by the reader: the search is to mark its threads */
 };
 
-/* What runs on a CPU. In a cache line of its own. */
-struct rti_watch_cpu {
-	uint64_t pid;      /* of a process of the tree; 0: none */
-	uint64_t switches; /* so far */
-	uint64_t unused[6];
-};
+#define RTI_WATCH_CPUS_MAX 8192u
+/* Each CPU may add two. What does not fit comes as a change once it leaves its CPU. */
+#define RTI_WATCH_RUNNING_MAX (2 * RTI_WATCH_CPUS_MAX)
 
 /* What the BPF programs and the plug-in share. */
 struct rti_watch_shared {
@@ -44,12 +41,15 @@ struct rti_watch_shared {
 	uint64_t found;     /* by the last search: threads that had no mark */
 	uint64_t before_ns; /* written by the plug-in: of the search, as the kernel has it */
 	uint64_t began_ns;  /* when the watch began, as the kernel has it: CLOCK_BOOTTIME */
+	/* By the last run of list_on_cpu: switches on all CPUs so far, and pids seen on a CPU,
+	 * which may be of any process of the system, repeat, and be out of date. */
+	uint64_t switches, running_count;
+	uint32_t running[RTI_WATCH_RUNNING_MAX];
 };
 
 /* Constants of the BPF programs: set before they are loaded. */
 struct rti_watch_settings {
-	uint32_t groups;        /* of all pids that there may be */
-	uint32_t cpus;          /* of all that there may be */
+	uint32_t cpus;          /* that there may be, RTI_WATCH_CPUS_MAX at most */
 	uint32_t lacks_storage; /* for tests: behave as if there were none */
 };
 
@@ -58,11 +58,12 @@ struct rti_watch_settings {
 
 struct rti_watch_change {
 	int32_t pid;
-	uint32_t is_forked; /* since the last time, by a process of the tree */
+	bool is_forked;  /* since the last time, by a process of the tree */
+	bool is_running; /* seen on a CPU; it may be a process outside of the tree */
 };
 
 struct rti_watch_counts {
-	uint64_t switches; /* on all CPUs since the watch began */
+	uint64_t switches; /* on all CPUs from the begin of the watch to the last take() */
 	uint64_t reclaims, unmarked;
 };
 
@@ -82,14 +83,15 @@ struct rti_watch_ops {
 	int (*search)(void *state, uint64_t before_ns);
 	/* Whether a process had a thread with a mark in the last search, or was forked since. */
 	bool (*is_marked)(const void *state, int32_t pid);
-	/* Take processes that have changed since they were taken last, or run now. The rest stays
-	 * for the next call. At least RTI_WATCH_ROOM_MIN must fit. Returns how many, or -errno. */
+	/* Take processes that have changed since they were taken last, and all that run now, also
+	 * outside of the tree. The rest stays for the next call. At least RTI_WATCH_ROOM_MIN must
+	 * fit. Returns how many, or -errno. */
 	int (*take)(void *state, struct rti_watch_change *changes, size_t room, bool *has_more);
 	void (*count)(const void *state, struct rti_watch_counts *out);
 	void (*close)(void *state);
 };
 
-#define RTI_WATCH_ROOM_MIN 8256u        /* what may run on all CPUs, and a group */
+#define RTI_WATCH_ROOM_MIN (RTI_WATCH_RUNNING_MAX + RTI_WATCH_GROUP)
 #define RTI_WATCH_ENTRY "rti_bpf_watch" /* the name of a const struct rti_watch_ops */
 #endif
 

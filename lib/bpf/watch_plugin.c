@@ -13,7 +13,6 @@
 #include "watch.skel.h"
 
 #define PIDS_MAX 4194304u /* PID_MAX_LIMIT of include/linux/threads.h */
-#define CPUS_MAX 8192u
 
 extern const struct rti_watch_ops rti_bpf_watch __attribute__((visibility("default")));
 
@@ -25,7 +24,7 @@ struct mapped {
 /* Invariant: only the process owner may use what is mapped: it shares it with the programs. */
 struct watch {
 	struct rti_watch_bpf *programs;
-	struct mapped groups, summary, cpus;
+	struct mapped groups, summary;
 	uint32_t group_count, summary_count, cpu_count;
 	uint32_t next_word; /* of the summary, where the next call goes on */
 	pid_t owner;
@@ -89,18 +88,17 @@ static int map_all(struct watch *w)
 	if (err == 0)
 		err = map_array(&w->summary, programs->maps.summary.map_fd,
 		                w->summary_count * sizeof(uint64_t));
-	if (err == 0)
-		err = map_array(&w->cpus, programs->maps.cpus.map_fd,
-		                w->cpu_count * sizeof(struct rti_watch_cpu));
 	return err;
 }
 
 static void count_rows(struct watch *w)
 {
+	uint32_t last_cpu =
+	    read_last_number("/sys/devices/system/cpu/possible", RTI_WATCH_CPUS_MAX - 1);
+
 	w->group_count = count_groups();
 	w->summary_count = (w->group_count + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
-	w->cpu_count =
-	    read_last_number("/sys/devices/system/cpu/possible", CPUS_MAX - 1) % CPUS_MAX + 1;
+	w->cpu_count = last_cpu < RTI_WATCH_CPUS_MAX ? last_cpu + 1 : RTI_WATCH_CPUS_MAX;
 }
 
 static int load_once(struct watch *w)
@@ -111,7 +109,7 @@ static int load_once(struct watch *w)
 	if (!programs)
 		return -ENOMEM;
 	w->programs = programs;
-	programs->rodata->settings = (struct rti_watch_settings){ 0 };
+	programs->rodata->settings = (struct rti_watch_settings){ .cpus = w->cpu_count };
 	programs->maps.groups.max_entries = w->group_count;
 	programs->maps.summary.max_entries = w->summary_count;
 	programs->maps.cpus.max_entries = w->cpu_count;
@@ -172,7 +170,6 @@ static void close_watch(void *state)
 
 	unmap(&w->groups);
 	unmap(&w->summary);
-	unmap(&w->cpus);
 	if (w->programs)
 		rti_watch_bpf__destroy(w->programs);
 	free(w);
@@ -296,18 +293,19 @@ static bool take_word(struct watch *w, uint32_t word, struct rti_watch_change *c
 	return true;
 }
 
-/* Processes that run now have not been noted yet. */
+/* Processes that run now have not been noted yet. Returns how many, or -errno. */
 static int take_running(const struct watch *w, struct rti_watch_change *changes, size_t room)
 {
-	const struct rti_watch_cpu *cpus = w->cpus.at;
-	int count = 0;
+	const struct rti_watch_shared *shared = &w->programs->bss->shared;
+	int err = rti_program_run(w->programs->progs.list_on_cpu.prog_fd), count = 0;
 
-	for (uint32_t i = 0; i < w->cpu_count && (size_t)count < room; i++) {
-		uint64_t pid = __atomic_load_n(&cpus[i].pid, __ATOMIC_RELAXED);
-
-		if (pid)
-			changes[count++] = (struct rti_watch_change){ .pid = (int32_t)pid };
-	}
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; i < shared->running_count && (size_t)count < room; i++)
+		changes[count++] = (struct rti_watch_change){
+			.pid = (int32_t)shared->running[i],
+			.is_running = true,
+		};
 	return count;
 }
 
@@ -322,6 +320,8 @@ static int take(void *state, struct rti_watch_change *changes, size_t room, bool
 		return -ESTALE;
 	if (w->next_word == 0)
 		count = take_running(w, changes, room - RTI_WATCH_GROUP);
+	if (count < 0)
+		return count;
 	for (; w->next_word < w->summary_count; w->next_word++) {
 		if (!take_word(w, w->next_word, changes, room, &count)) {
 			*has_more = true;
@@ -336,14 +336,12 @@ static void count_all(const void *state, struct rti_watch_counts *out)
 {
 	const struct watch *w = state;
 	const struct rti_watch_shared *shared = &w->programs->bss->shared;
-	const struct rti_watch_cpu *cpus = w->cpus.at;
 
 	*out = (struct rti_watch_counts){
+		.switches = shared->switches,
 		.reclaims = __atomic_load_n(&shared->reclaims, __ATOMIC_RELAXED),
 		.unmarked = __atomic_load_n(&shared->unmarked, __ATOMIC_RELAXED),
 	};
-	for (uint32_t i = 0; i < w->cpu_count; i++)
-		out->switches += __atomic_load_n(&cpus[i].switches, __ATOMIC_RELAXED);
 }
 
 const struct rti_watch_ops rti_bpf_watch = {

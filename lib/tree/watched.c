@@ -163,7 +163,8 @@ static void take_change(struct rti_tree *tree, const struct rti_watch_change *ch
 		rti_index_set_add(&w->now, (size_t)(m - tree->table.members));
 		rti_index_set_add(&w->next, (size_t)(m - tree->table.members));
 	}
-	if (!m && adds_members)
+	/* What runs is any process of the system. A new member is a change of its own. */
+	if (!m && adds_members && !change->is_running)
 		add_new(tree, change);
 	else if (change->is_forked)
 		rti_reused_pids_note_fork(tree, change->pid);

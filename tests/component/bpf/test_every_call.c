@@ -59,7 +59,7 @@ static int watch_itself(void)
 	static struct rti_watch_change changes[RTI_WATCH_ROOM_MIN];
 	struct rti_tree_watch *watch;
 	bool has_more;
-	int err = rti_watch_open(&watch);
+	int err = rti_watch_open(&watch), taken;
 
 	if (err < 0)
 		return err;
@@ -67,10 +67,9 @@ static int watch_itself(void)
 	err = rti_watch_search(watch, UINT64_MAX);
 	if (err >= 0)
 		err = rti_watch_is_marked(watch, getpid()) ? 0 : WRONG;
-	if (rti_watch_take(watch, changes, RTI_WATCH_ROOM_MIN, &has_more) < 0)
-		err = WRONG;
+	taken = rti_watch_take(watch, changes, RTI_WATCH_ROOM_MIN, &has_more);
 	rti_watch_close(watch);
-	return err;
+	return err == 0 && taken < 0 ? taken : err;
 }
 
 static int account_for(int32_t root)

@@ -30,7 +30,6 @@ static struct {
 	struct rti_watch_settings settings;
 	struct rti_watch_group *groups;
 	uint64_t *summary;
-	struct rti_watch_cpu *cpu;
 	int attaches, destroys;
 } fake;
 
@@ -75,7 +74,6 @@ int rti_watch_bpf__load(struct rti_watch_bpf *programs)
 	ck_assert_ptr_eq(programs, &fake.programs);
 	fake.groups = map(&programs->maps.groups, sizeof(struct rti_watch_group));
 	fake.summary = map(&programs->maps.summary, sizeof(uint64_t));
-	fake.cpu = map(&programs->maps.cpus, sizeof(struct rti_watch_cpu));
 	programs->bss = fake.lacks_memory ? NULL : (void *)&fake.shared;
 	return fake.load_error;
 }
@@ -143,6 +141,7 @@ static const struct {
 	{ "32768\n", "0-15\n", 32768 / RTI_WATCH_GROUP, 16 },
 	{ "32769\n", "0\n", 32768 / RTI_WATCH_GROUP + 1, 1 },
 	{ "4194304\n", "0-3,8-11\n", GROUPS_MAX, 12 },
+	{ "32768\n", "0-8192\n", 32768 / RTI_WATCH_GROUP, 8192 },
 	/* What is not known is the most that there may be. */
 	{ "4194305\n", "0-3\n", GROUPS_MAX, 4 },
 	{ "0\n", "0-3\n", GROUPS_MAX, 4 },
@@ -162,6 +161,7 @@ START_TEST(watch_has_room_for_all_pids_and_cpus_that_there_may_be)
 	ck_assert_uint_eq(fake.programs.maps.summary.max_entries,
 	                  (systems[_i].groups + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP);
 	ck_assert_uint_eq(fake.programs.maps.cpus.max_entries, systems[_i].cpu_count);
+	ck_assert_uint_eq(fake.settings.cpus, systems[_i].cpu_count);
 	rti_bpf_watch.close(watch);
 }
 END_TEST
@@ -205,6 +205,7 @@ static int take_all(void *watch, unsigned seen[], unsigned forked[])
 		for (int i = 0; i < count; i++) {
 			seen[changes[i].pid]++;
 			forked[changes[i].pid] += changes[i].is_forked;
+			ck_assert_uint_eq(changes[i].is_running, changes[i].pid == 5);
 		}
 		ck_assert_int_lt(++calls, 100);
 	}
@@ -225,7 +226,7 @@ START_TEST(changes_that_do_not_fit_come_with_the_next_calls_each_once)
 	for (int32_t pid = 0; pid < 32768; pid++)
 		if (is_noted(pid))
 			note(pid, pid % 3 == 0);
-	fake.cpu[2].pid = 5;
+	fake.shared.running[fake.shared.running_count++] = 5;
 	ck_assert_int_gt(take_all(watch, seen, forked), 2);
 	ck_assert_uint_ge(seen[5], 1);
 	for (int32_t pid = 6; pid < 32768; pid++) {
@@ -249,8 +250,9 @@ START_TEST(running_processes_leave_room_for_a_group)
 
 	fake.cpus = "0-99\n";
 	watch = open_watch();
-	for (int i = 0; i < 100; i++)
-		fake.cpu[i].pid = (uint64_t)i + 1;
+	for (uint32_t i = 0; i < 100; i++)
+		fake.shared.running[i] = i + 1;
+	fake.shared.running_count = 100;
 	for (int32_t pid = 1000; pid < 1000 + (int32_t)RTI_WATCH_GROUP; pid++)
 		note(pid, false);
 	ck_assert_int_eq(rti_bpf_watch.take(watch, changes, 2 * RTI_WATCH_GROUP, &has_more),
@@ -258,6 +260,24 @@ START_TEST(running_processes_leave_room_for_a_group)
 	ck_assert(has_more);
 	ck_assert_int_eq(changes[RTI_WATCH_GROUP - 1].pid, RTI_WATCH_GROUP);
 	ck_assert_int_eq(changes[RTI_WATCH_GROUP].pid, 1000);
+	rti_bpf_watch.close(watch);
+}
+END_TEST
+
+/* What runs is not known then. What is noted stays. */
+START_TEST(take_that_cannot_list_what_runs_has_its_error)
+{
+	static unsigned seen[32768], forked[32768];
+	struct rti_watch_change changes[ROOM];
+	void *watch = open_watch();
+	bool has_more;
+
+	note(70, false);
+	fake_programs.run_error = -ENOMEM;
+	ck_assert_int_eq(rti_bpf_watch.take(watch, changes, ROOM, &has_more), -ENOMEM);
+	fake_programs.run_error = 0;
+	take_all(watch, seen, forked);
+	ck_assert_uint_eq(seen[70], 1);
 	rti_bpf_watch.close(watch);
 }
 END_TEST
@@ -346,6 +366,7 @@ int main(void)
 	tcase_add_loop_test(tests, watch_without_programs_leaves_nothing, 0, 2);
 	tcase_add_test(tests, changes_that_do_not_fit_come_with_the_next_calls_each_once);
 	tcase_add_test(tests, running_processes_leave_room_for_a_group);
+	tcase_add_test(tests, take_that_cannot_list_what_runs_has_its_error);
 	tcase_add_test(tests, search_marks_what_is_wanted_and_no_other);
 	tcase_add_test(tests, search_that_fails_has_its_error_and_one_that_finds_many_no_other);
 	tcase_add_test(tests, forked_child_changes_nothing_of_what_it_shares);

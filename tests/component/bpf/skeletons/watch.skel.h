@@ -12,7 +12,7 @@ struct rti_watch_bpf {
 		struct skeleton_map groups, summary, cpus;
 	} maps;
 	struct {
-		struct skeleton_program set_up;
+		struct skeleton_program set_up, list_on_cpu;
 	} progs;
 	struct {
 		int search_fd;
