@@ -404,6 +404,7 @@ static void write_summary(struct attach *a)
 		usages[i].argv = (const char *const *)a->command_lines[i];
 		usages[i].label = a->options->label;
 		usages[i].samples_missed = a->ticker.missed;
+		usage_add_io_problem(&usages[i], a->trees[i].tracker);
 		usages[i].top = &a->tops[i];
 		top_processes_rank(&a->tops[i]);
 	}

@@ -247,6 +247,10 @@ bool summary_add_caveat(struct text *out, const struct usage *u, unsigned index)
 		            u->members_skipped == 1 ? " was" : "es were");
 		return true;
 	}
+	if (*u->io_problem && index == at++) {
+		text_printf(out, "read, written: %s", u->io_problem);
+		return true;
+	}
 	return false;
 }
 

@@ -3,7 +3,9 @@
  * from samples. */
 #include "usage.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "figures.h"
@@ -293,6 +295,16 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	add_from_sample(u, f);
 	add_gpus(u, &gpu);
 	derive(u);
+}
+
+/* Other errors, e.g. that of a process that has exited, are nothing that the user can change. */
+void usage_add_io_problem(struct usage *u, const struct rt_tracker *tracker)
+{
+	struct rt_obstacle why;
+
+	if (rt_tracker_obstacle(tracker, RT_HAS_IO, &why, sizeof(why)) == 0 &&
+	    (why.error == -EACCES || why.error == -EPERM))
+		snprintf(u->io_problem, sizeof(u->io_problem), "%s", why.text);
 }
 
 void usage_of_system(struct usage *u, const struct follow *f)

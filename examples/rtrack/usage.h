@@ -68,6 +68,8 @@ struct usage {
 	const struct top_processes *top;     /* NULL: not gathered */
 	/* Why there is no supervisor, if RT_REASON_NO_SUPERVISOR is set. */
 	const char *supervisor_problem;
+	/* Why the I/O of a process may not be read; empty: none was refused. */
+	char io_problem[256];
 };
 
 /* Fill from the outcome and the last sample of a command that has ended. */
@@ -75,6 +77,9 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 
 /* Fill from the samples of a process tree that rtrack attached to. Counters count from then on. */
 void usage_of_attached(struct usage *u, const struct follow *f);
+
+/* Add why the I/O of a process may not be read, if the last sample met that. */
+void usage_add_io_problem(struct usage *u, const struct rt_tracker *tracker);
 
 /* Fill from the samples of the system. */
 void usage_of_system(struct usage *u, const struct follow *f);

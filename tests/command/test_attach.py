@@ -308,6 +308,10 @@ class Attach(Case):
             self.assertGreater(int(row["pss_bytes"]), 0)
             self.assertIn("pss_bytes", row["estimated"].split())
         self.assertRegex(done.stderr, r"(?m)^  read +unknown")
+        said = " ".join(done.stderr.split())
+        self.assertIn(f"read, written: The caller may not read /proc/{target.pid}/io", said)
+        done = rtrack(*words)
+        self.assertNotIn("may not read", done.stderr)
 
     def test_options_after_pid_are_parsed(self) -> None:
         target = self.start(["sleep", "30"])
