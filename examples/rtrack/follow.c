@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "figures.h"
 #include "message.h"
@@ -91,6 +92,27 @@ static void add_to_history(struct follow *f)
 		history_add(&f->memory, (double)memory);
 }
 
+/* The kernel reports some CPU time late, e.g. that of a child when it is waited for. So a short
+ * interval may seem to have more than all CPUs have: then its time is an estimate, and all were
+ * busy at most. Up to a hundredth may come from clocks that are read one after the other. */
+static void limit_to_cpus(struct follow *f)
+{
+	struct rt_delta *d = &f->delta;
+
+	if (!is_known(delta_marks(d), RT_HAS_CPU | RT_HAS_RATE) || d->cores_used <= 1)
+		return;
+	if (f->cpus == 0)
+		f->cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+	if (f->cpus < 1 || d->cores_used <= f->cpus)
+		return;
+	if (d->cores_used > 1.01 * f->cpus) {
+		d->valid &= ~RT_HAS_CPU;
+		d->partial &= ~RT_HAS_CPU;
+		d->estimated |= RT_HAS_CPU;
+	}
+	d->cores_used = f->cpus;
+}
+
 static void report_failure(struct follow *f, int err)
 {
 	if (!f->has_failed && f->cgroup)
@@ -122,6 +144,7 @@ int follow_sample(struct follow *f)
 	if (next.members_skipped > f->members_skipped)
 		f->members_skipped = next.members_skipped;
 	err = rt_diff(&f->before, &f->now, &f->delta, sizeof(f->delta));
+	limit_to_cpus(f);
 	add_to_history(f);
 	note_gpus(f);
 	return err;

@@ -29,6 +29,7 @@ struct follow {
 	bool has_ended;           /* all followed processes have ended */
 	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
+	double cpus;                    /* online; 0: not counted yet */
 	bool wants_gpu;                 /* set by the caller: GPUs are looked at */
 	int64_t making_cpu_ns;          /* set by the caller: CPU time to make the tracker */
 	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Tests of the summary, as JSON and as text."""
+import csv
 import json
 import os
 import pty
 import re
 import subprocess
 import unittest
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Word, busy, in_locale, python, read_terminal,
                             rtrack, until_rows)
@@ -186,6 +187,42 @@ for child in children: os.waitpid(child, 0)
         self.assertLessEqual(got["peak_cores"], cpus)
         self.assertLessEqual(got["cores_used"], got["peak_cores"])
         self.assertEqual(got["cpus_online"], cpus)
+
+    def rows_of_late_time(self, form: str) -> List[Dict[str, str]]:
+        """Clock ticks hide a part of the children until the process that reaped them ends."""
+        code = """
+import os, time
+for _ in range(40):
+    if os.fork() == 0:
+        end = time.process_time() + 0.008
+        while time.process_time() < end: pass
+        os._exit(0)
+    os.wait()
+"""
+        done = rtrack("run", "-q", "--accounting", "poll", "-i", "0.02", "-f", form, "-o",
+                      self.dir / "rows", *python(code))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.dir / "rows") as file:
+            return list(csv.DictReader(file))
+
+    def test_row_with_more_time_than_all_cores_have_is_an_estimate(self) -> None:
+        cpus = os.sysconf("SC_NPROCESSORS_ONLN")
+        if cpus > 4:
+            self.skipTest("too many CPUs: no row has so much time")
+        for _ in range(20):
+            rows = self.rows_of_late_time("csv")
+            over = [row for row in rows
+                    if float(row["d_cpu_user_seconds"]) + float(row["d_cpu_system_seconds"])
+                    > 1.02 * cpus * float(row["interval_seconds"])]
+            for row in rows:
+                self.assertLessEqual(float(row["cores_used"]), cpus)
+            for row in over:
+                self.assertIn("cores_used", row["estimated"].split())
+            if over:
+                break
+        self.assertTrue(over, "no row ended soon enough after the one before")
+        for row in self.rows_of_late_time("csv-v1"):
+            self.assertLessEqual(float(row["cpu_usage"]), cpus)
 
     def test_missing_cpu_time_is_bounded_in_words_with_its_reason(self) -> None:
         code = ("import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
