@@ -260,6 +260,16 @@ static int check_time_format(const struct series *s)
 	return -EINVAL;
 }
 
+/* Continue a file without a head. */
+static int check_objects(const struct series *s)
+{
+	if (begins_with_object(s->out.fd))
+		return check_time_format(s);
+	warn("cannot append to '%s': it has no rows of the format %s", s->out.name,
+	     s->format->name);
+	return -EINVAL;
+}
+
 /* Continue a file that has rows: in the columns that it has. */
 static int continue_file(struct series *s, const struct options *options)
 {
@@ -302,7 +312,7 @@ static int prepare(struct series *s, const struct options *options)
 	if (err < 0)
 		warn("cannot write '%s': %s", out->name, error_words(err));
 	else if (is_continued)
-		err = check_time_format(s);
+		err = check_objects(s);
 	s->has_head = !s->format->head;
 	return err;
 }

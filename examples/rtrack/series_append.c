@@ -68,6 +68,13 @@ static size_t read_beginning(int fd, char *out, size_t size)
 	return len > 0 ? (size_t)len : 0;
 }
 
+bool begins_with_object(int fd)
+{
+	char text[2];
+
+	return read_beginning(fd, text, sizeof(text)) == 0 || text[0] == '{';
+}
+
 enum time_form read_time_form_csv(int fd, size_t place)
 {
 	char text[2 * HEAD_MAX];

@@ -15,6 +15,9 @@ bool ends_in_torn_row(int fd, off_t size);
  * or another negative errno value. */
 int read_head(int fd, char head[HEAD_MAX]);
 
+/* Returns false if an open file does not begin with a JSON object. */
+bool begins_with_object(int fd);
+
 enum time_form { TIME_FORM_UNKNOWN, TIME_FORM_EPOCH, TIME_FORM_ISO };
 
 /* Get the form of the timestamps of a file: that of the first row, unknown if there is none. In a

@@ -419,6 +419,10 @@ class Append(Files):
             self.assertEqual((done.returncode, done.stdout), (125, ""), words)
             self.assertIn("it has other columns", done.stderr)
             self.assertEqual(self.path.read_text(), before)
+        done = rtrack("run", "-q", "-a", "-o", self.path, "-f", "jsonl", "echo", "started")
+        self.assertEqual((done.returncode, done.stdout), (125, ""))
+        self.assertIn("it has no rows of the format jsonl", done.stderr)
+        self.assertEqual(self.path.read_text(), before)
         self.assertEqual(rtrack("run", "-q", "-a", "-o", self.path, "-f", "csv-v1", "true").stderr,
                          "")
 
