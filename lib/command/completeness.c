@@ -154,6 +154,21 @@ static uint64_t estimate_ns(uint64_t clock_ns, const struct rti_cpu_bounds *boun
 	return estimate < bounds->high_ns ? estimate : bounds->high_ns;
 }
 
+/* Its CPU clock was read when it had ended and was not waited for yet. So nothing is missing but
+ * what threads that have ended may have lost. */
+static struct rti_completeness completeness_alone(const struct rti_completeness_known *known)
+{
+	return (struct rti_completeness){
+		.member_reasons = known->reasons,
+		.is_member_short = known->reasons != 0,
+		.reasons = known->reasons,
+		.is_cpu_short = is_cpu_short(known, false),
+		.low_ns = known->total_ns,
+		.high_ns = known->reasons ? UINT64_MAX : known->total_ns,
+		.estimate_ns = known->total_ns,
+	};
+}
+
 struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
 {
 	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
@@ -162,6 +177,8 @@ struct rti_completeness rti_completeness(const struct rti_completeness_known *kn
 		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
 	struct rti_cpu_bounds bounds;
 
+	if (known->is_alone)
+		return completeness_alone(known);
 	out.member_reasons = (seen_reasons(known) | out.reasons) & ~of_cpu_alone;
 	out.is_member_short =
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);

@@ -26,6 +26,7 @@ struct rti_completeness_known {
 	 * what the accounts of members have; or less, since a member has left it. */
 	bool is_covered_by_cgroup, is_above_cgroup;
 	bool is_supervisor_lost;
+	bool is_alone;        /* children do not count; samples have seen how the program ended */
 	uint32_t left_cgroup; /* RTI_LEFT_ value */
 	bool is_running;      /* members run on */
 	bool has_threads;     /* a member was seen to have more than one */

@@ -176,7 +176,9 @@ static void set_gpu_peak(const struct findings *f, struct rt_outcome *out)
 static void set_processes(const struct rt_command *c, const struct findings *f,
                           struct rt_outcome *out)
 {
-	if (c->is_supervisor_lost || !f->facts.sees_every_fork || f->facts.has_other_child)
+	bool is_counted = f->facts.sees_every_fork && !f->facts.has_other_child;
+
+	if (c->is_supervisor_lost || !(is_counted || f->facts.is_self_only))
 		return;
 	out->valid |= RT_HAS_PROCESSES;
 	out->partial &= ~RT_HAS_PROCESSES;
@@ -320,6 +322,7 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 		.is_supervisor_lost = c->is_supervisor_lost,
 		.is_running = out->left_running > 0,
 		.has_threads = f->facts.has_threads,
+		.is_alone = f->facts.is_self_only,
 	};
 }
 

@@ -52,6 +52,29 @@ START_TEST(busy_system_without_proof_is_unverified)
 }
 END_TEST
 
+START_TEST(program_alone_is_complete_whatever_else_runs)
+{
+	struct rti_completeness_known known = busy_system();
+	struct rti_completeness got;
+
+	known.is_alone = true;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons | got.member_reasons, 0);
+	ck_assert(!got.is_member_short && !got.is_cpu_short);
+	ck_assert_uint_eq(got.low_ns, 1000 * MS);
+	ck_assert_uint_eq(got.high_ns, 1000 * MS);
+
+	known.has_threads = true;
+	ck_assert(rti_completeness(&known).is_cpu_short);
+
+	known.reasons = RT_REASON_UNREADABLE;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, RT_REASON_UNREADABLE);
+	ck_assert(got.is_member_short);
+	ck_assert_uint_eq(got.high_ns, UNKNOWN);
+}
+END_TEST
+
 START_TEST(quiet_system_without_proof_is_complete)
 {
 	struct rti_completeness_known known = busy_system();
@@ -345,6 +368,7 @@ int main(void)
 	TCase *tests = suite_case(suite, "completeness");
 
 	tcase_add_test(tests, busy_system_without_proof_is_unverified);
+	tcase_add_test(tests, program_alone_is_complete_whatever_else_runs);
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
 	tcase_add_test(tests, ignored_sigchld_is_no_reason_if_every_process_was_waited_for);
 	tcase_add_test(tests, ignored_sigchld_is_a_reason_as_long_as_processes_run_on);
