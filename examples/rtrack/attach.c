@@ -345,21 +345,24 @@ static bool any_root_ended(struct attach *a)
 
 /* Poll memory peaks and process events between two samples. The next poll comes after
  * PEAK_POLL_COST_FACTOR times the CPU time that this one cost, and after PEAK_POLL_NS at least.
- * E.g.: a poll of 1 ms is followed by a pause of 200 ms. */
-static void poll_peaks(struct attach *a, int64_t now)
+ * E.g.: a poll of 1 ms is followed by a pause of 200 ms. Returns true if a cgroup is gone: it has
+ * no descriptor to wait for. */
+static bool poll_peaks(struct attach *a, int64_t now)
 {
 	int64_t cost = clock_cpu();
 	bool has_looks = summary_wants_top(&a->summary) && a->options->interval_ns > TOP_LOOK_NS;
+	bool is_gone = false;
 
 	for (size_t i = 0; i < a->count; i++) {
 		if (a->is_finished[i])
 			continue;
 		rt_tracker_glance(a->trees[i].tracker);
-		if (has_looks)
-			top_processes_sample(&a->tops[i], a->trees[i].tracker);
+		if (has_looks && top_processes_sample(&a->tops[i], a->trees[i].tracker) == -ESRCH)
+			is_gone |= a->trees[i].cgroup != NULL;
 	}
 	cost = (clock_cpu() - cost) * PEAK_POLL_COST_FACTOR;
 	a->next_peak_poll = now + (cost > PEAK_POLL_NS ? cost : PEAK_POLL_NS);
+	return is_gone;
 }
 
 static void follow_to_end(struct attach *a)
@@ -374,11 +377,9 @@ static void follow_to_end(struct attach *a)
 		              a->pidfds, (unsigned)a->count);
 		live_check(&a->live);
 		now = clock_now();
-		if (!any_root_ended(a) && now < a->ticker.next) {
-			if (now >= a->next_peak_poll)
-				poll_peaks(a, now);
+		if (!any_root_ended(a) && now < a->ticker.next &&
+		    !(now >= a->next_peak_poll && poll_peaks(a, now)))
 			continue;
-		}
 		write_rows(a);
 		if (now >= a->ticker.next)
 			is_running = ticker_advance(&a->ticker, now);

@@ -165,17 +165,24 @@ static uint32_t missing_reasons(const struct usage *u)
 	return u->reasons & ~(uint32_t)RT_REASON_NO_SUPERVISOR;
 }
 
+/* The account of a cgroup has all of its CPU time. What was used after the last sample is lost if
+ * the cgroup is removed. */
+static bool lacks_last_time(const struct usage *u)
+{
+	return u->cgroup && !missing_reasons(u) && !u->complete;
+}
+
 void summary_add_accounting(struct text *out, const struct usage *u)
 {
 	text_printf(out, "%s, ", u->accounting_method ? u->accounting_method : "unknown method");
-	if (missing_reasons(u))
+	if (missing_reasons(u) || lacks_last_time(u))
 		text_add(out, "perhaps incomplete");
 	else if (u->error_bound_ns >= SHOWN_ERROR_NS && u->error_bound_ns != UINT64_MAX)
 		text_printf(out, "complete to within %s of CPU", human_time(u->error_bound_ns).s);
 	else
 		text_add(out, "complete");
-	/* The account of a cgroup has all its CPU time, but does not count its processes. */
-	if (u->cgroup && !missing_reasons(u))
+	/* The account of a cgroup does not count its processes. */
+	if (u->cgroup && u->complete)
 		text_add(out, " for CPU time");
 }
 
@@ -232,6 +239,13 @@ bool summary_add_caveat(struct text *out, const struct usage *u, unsigned index)
 	}
 	if (missing_reasons(u) && index == at++) {
 		add_missing_cpu(out, u);
+		return true;
+	}
+	if (lacks_last_time(u) && index == at++) {
+		text_add(out,
+		         u->has_ended
+		             ? "CPU time since the last sample is missing: the cgroup was removed"
+		             : "the cgroup has no account of CPU time");
 		return true;
 	}
 	/* That the process itself runs, the title says. */

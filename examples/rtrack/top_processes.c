@@ -295,16 +295,19 @@ void top_processes_look(struct top_processes *top, const struct rt_tracker *trac
 	schedule(top, clock_cpu() - before_ns);
 }
 
-void top_processes_sample(struct top_processes *top, struct rt_tracker *tracker)
+int top_processes_sample(struct top_processes *top, struct rt_tracker *tracker)
 {
 	int64_t before_ns = clock_cpu();
 	struct rt_metrics now;
+	int err;
 
 	if (clock_now() < top->next_look_ns)
-		return;
-	if (rt_sample(tracker, &now, sizeof(now)) == 0)
+		return 0;
+	err = rt_sample(tracker, &now, sizeof(now));
+	if (err == 0)
 		look(top, tracker, &now);
 	schedule(top, clock_cpu() - before_ns);
+	return err;
 }
 
 void top_processes_rank(struct top_processes *top)

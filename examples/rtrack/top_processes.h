@@ -58,8 +58,9 @@ void top_processes_set_base(struct top_processes *top, const struct rt_tracker *
 void top_processes_look(struct top_processes *top, const struct rt_tracker *tracker,
                         const struct rt_metrics *now);
 
-/* The same, with a sample for it: between two rows, since processes may live shorter. */
-void top_processes_sample(struct top_processes *top, struct rt_tracker *tracker);
+/* The same, with a sample for it: between two rows, since processes may live shorter. Returns the
+ * error of that sample; 0 if it was not time for it. */
+int top_processes_sample(struct top_processes *top, struct rt_tracker *tracker);
 
 /* Rank what samples saw. */
 void top_processes_rank(struct top_processes *top);

@@ -254,6 +254,19 @@ class Groups(Case):
         self.assertTrue(target["ended"])
         self.assertNotIn("cpu", target["valid"])
 
+    def test_removed_cgroup_ends_long_interval_and_makes_account_incomplete(self) -> None:
+        top = self.make()
+        rows = self.dir / "rows.csv"
+        process = self.start([RTRACK, "attach", "--cgroup", str(top), "-o", rows,
+                              "-i", str(PATIENCE_S)], stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 0)
+        time.sleep(0.3)
+        self.remove(self.directory(top))
+        _, output = process.communicate(timeout=PATIENCE_S / 2)
+        said = " ".join(output.decode().split())
+        self.assertIn("accounting cgroup, perhaps incomplete CPU time since the last sample is "
+                      "missing: the cgroup was removed", said)
+
     def test_unit_is_found_with_and_without_its_suffix(self) -> None:
         name = f"rtrack-{time.monotonic_ns()}"
         top = self.make(f"{name}.service")
