@@ -186,9 +186,13 @@ void summary_add_accounting(struct text *out, const struct usage *u)
 		text_add(out, " for CPU time");
 }
 
-/* Other programs are to blame only if there is an account that they share. */
+/* Other programs are to blame only if there is an account that they share. The parent of the
+ * process that was followed is not in its tree. */
 static const char *words_of(const struct reason *reason, const struct usage *u)
 {
+	if (reason->bit == RT_REASON_UNWAITED && u->kind == USAGE_ATTACH && u->has_ended)
+		return "a process, perhaps the one that was followed, exited and no parent in the "
+		       "tree waited for it";
 	if (reason->bit == RT_REASON_UNVERIFIED && u->cpu_high_ns == UINT64_MAX)
 		return "nothing here shows that every process was waited for";
 	return reason->words;
