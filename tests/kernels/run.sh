@@ -17,6 +17,7 @@ tests=(
   component/component-bpf-rows
   component/component-bpf-trace_plugin
   component/component-bpf-tree_account
+  component/component-tree-watched
   live/live-attach_account
   live/live-command_bpf
   live/live-command_bpf_texts
