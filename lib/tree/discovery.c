@@ -507,20 +507,6 @@ void rti_discovery_begin_list(struct rti_tree *tree)
 	d->last_pid = read_last_pid(tree);
 }
 
-/* A process in state X belongs to nothing any more. */
-void rti_discovery_add_listed(struct rti_tree *tree, int32_t pid)
-{
-	struct rti_file file = RTI_FILE_INIT;
-	struct rti_pid_stat stat;
-
-	if (rti_is_full(tree, pid))
-		return;
-	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
-	    rti_pid_stat_is_leader(tree->ctx, &stat))
-		rti_add_member(tree, &stat, &file);
-	rti_procfs_close_file(tree->ctx->procfs, &file);
-}
-
 void rti_discovery_end_list(struct rti_tree *tree, int err)
 {
 	if (err < 0)

@@ -29,10 +29,9 @@ void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask);
 /* Add the members that process events report, and no others. */
 void rti_discovery_take_events(struct rti_tree *tree);
 
-/* For members that come from a list instead: its begin, each process that is no member yet, and its
- * end, with the -errno for which the list is incomplete, or 0. */
+/* For members that come from a list instead: its begin, and its end, with the -errno for which the
+ * list is incomplete, or 0. */
 void rti_discovery_begin_list(struct rti_tree *tree);
-void rti_discovery_add_listed(struct rti_tree *tree, int32_t pid);
 void rti_discovery_end_list(struct rti_tree *tree, int err);
 
 void rti_discovery_free(struct rti_tree *tree);

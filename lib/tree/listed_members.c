@@ -7,6 +7,7 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/memory_note.h"
+#include "tree/new_members.h"
 #include "util/visit.h"
 
 /* A pid that is reused shows the exited member until the end of this sample. */
@@ -16,7 +17,7 @@ static int note_listed(void *arg, int32_t pid)
 	struct rti_member *m = rti_member_find(&tree->table, pid);
 
 	if (!m)
-		rti_discovery_add_listed(tree, pid);
+		rti_add_listed(tree, pid);
 	m = rti_member_find(&tree->table, pid);
 	if (m)
 		m->listed.at_sample = tree->table.samples;

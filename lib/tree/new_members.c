@@ -174,3 +174,17 @@ int rti_add_newborn(void *arg, int32_t pid)
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 	return err < 0 && err != -ESRCH ? RTI_STOP : RTI_CONTINUE;
 }
+
+/* A process in state X belongs to nothing any more. */
+void rti_add_listed(struct rti_tree *tree, int32_t pid)
+{
+	struct rti_file file = RTI_FILE_INIT;
+	struct rti_pid_stat stat;
+
+	if (rti_is_full(tree, pid))
+		return;
+	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 && stat.state != 'X' &&
+	    rti_pid_stat_is_leader(tree->ctx, &stat))
+		rti_add_member(tree, &stat, &file);
+	rti_procfs_close_file(tree->ctx->procfs, &file);
+}

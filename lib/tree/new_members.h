@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding a process to a tree, if it belongs there, or noting why it cannot be added. For
- * discovery.c alone. */
+/* Adding a process to a tree, if it belongs there, or noting why it cannot be added. For the files
+ * that find new members. */
 #ifndef RTI_NEW_MEMBERS_H
 #define RTI_NEW_MEMBERS_H
 
@@ -44,5 +44,8 @@ void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
 /* Add a process with a pid that was given out since an earlier scan, if its parent is a member. arg
  * is the tree. Returns RTI_CONTINUE, or RTI_STOP if the process cannot be looked at. */
 int rti_add_newborn(void *arg, int32_t pid);
+
+/* Add a process that a list names, and that is no member yet. */
+void rti_add_listed(struct rti_tree *tree, int32_t pid);
 
 #endif

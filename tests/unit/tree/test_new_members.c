@@ -107,7 +107,7 @@ static int find(enum finder finder, int32_t pid)
 		rti_add_forked(&tree, pid, false);
 		return RTI_CONTINUE;
 	default:
-		rti_discovery_add_listed(&tree, pid);
+		rti_add_listed(&tree, pid);
 		return RTI_CONTINUE;
 	}
 }
