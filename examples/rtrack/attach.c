@@ -370,6 +370,7 @@ static void follow_to_end(struct attach *a)
 	bool is_running = true;
 
 	while (is_running && !signals_end_requested() && !a->series.out.failed) {
+		bool is_due;
 		int64_t now;
 
 		signals_sleep(a->ticker.next < a->next_peak_poll ? a->ticker.next
@@ -377,8 +378,10 @@ static void follow_to_end(struct attach *a)
 		              a->pidfds, (unsigned)a->count);
 		live_check(&a->live);
 		now = clock_now();
-		if (!any_root_ended(a) && now < a->ticker.next &&
-		    !(now >= a->next_peak_poll && poll_peaks(a, now)))
+		is_due = any_root_ended(a) || now >= a->ticker.next;
+		if (!is_due && now >= a->next_peak_poll)
+			is_due = poll_peaks(a, now);
+		if (!is_due)
 			continue;
 		write_rows(a);
 		if (now >= a->ticker.next)
