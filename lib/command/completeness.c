@@ -169,7 +169,7 @@ static struct rti_completeness completeness_alone(const struct rti_completeness_
 	};
 }
 
-struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
+static struct rti_completeness completeness_of_tree(const struct rti_completeness_known *known)
 {
 	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
 	struct rti_cpu_bounds_known known_bounds = bounds_known(known);
@@ -177,8 +177,6 @@ struct rti_completeness rti_completeness(const struct rti_completeness_known *kn
 		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
 	struct rti_cpu_bounds bounds;
 
-	if (known->is_alone)
-		return completeness_alone(known);
 	out.member_reasons = (seen_reasons(known) | out.reasons) & ~of_cpu_alone;
 	out.is_member_short =
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
@@ -190,4 +188,9 @@ struct rti_completeness rti_completeness(const struct rti_completeness_known *kn
 	out.high_ns = bounds.high_ns;
 	out.estimate_ns = estimate_ns(known->clock_ns, &bounds);
 	return out;
+}
+
+struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
+{
+	return known->is_alone ? completeness_alone(known) : completeness_of_tree(known);
 }
