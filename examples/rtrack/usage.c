@@ -37,8 +37,8 @@ static const char *peak_kind_name(uint32_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }
 
-/* CPU time can be accounted a moment after it was used, so a short interval may seem to have more
- * than all CPUs have. */
+/* CPU time can be accounted a moment after it was used, so a short run may seem to have more than
+ * all CPUs have. */
 static double limit_to_cpus(const struct usage *u, double cores)
 {
 	return u->cpus > 0 && cores > (double)u->cpus ? (double)u->cpus : cores;
@@ -52,7 +52,7 @@ static void derive_cores(struct usage *u)
 		u->cpu_percent = 100 * u->cores_used;
 	}
 	if (u->cores->used > 0)
-		u->peak_cores = limit_to_cpus(u, u->cores->peak);
+		u->peak_cores = u->cores->peak;
 	/* A peak over intervals that are not all of one length can be below the average. */
 	if (u->peak_cores >= 0 && u->peak_cores < u->cores_used)
 		u->peak_cores = u->cores_used;
