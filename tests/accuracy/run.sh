@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Measure how exact the figures of rtrack, GNU time and psutil are, and write docs/accuracy.md. The
-# raw figures go to build-accuracy/accuracy.json. As root, the trees are also run as an unprivileged
-# user. Takes about twelve minutes. Options are those of accuracy.py. E.g.: --repeat 3.
+# Measure how exact the figures of rtrack, GNU time and psutil are, and write
+# docs/reports/accuracy.md. The raw figures go to build-accuracy/accuracy.json. As root, the trees
+# are also run as an unprivileged user. Takes about twelve minutes. Options are those of
+# accuracy.py. E.g.: --repeat 3.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -19,4 +20,4 @@ ninja -C "$build" accuracy >/dev/null
 export RTRACK_SOURCE_ROOT=$PWD RTRACK_BUILD_ROOT=$build
 export PYTHONPATH=$PWD/tests/support PYTHONDONTWRITEBYTECODE=1
 exec python3 tests/accuracy/accuracy.py \
-  --markdown docs/accuracy.md --json "$build/accuracy.json" "$@"
+  --markdown docs/reports/accuracy.md --json "$build/accuracy.json" "$@"

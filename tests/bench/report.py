@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Write docs/benchmarks.md, and the same figures as JSON."""
+"""Write docs/reports/benchmarks.md, and the same figures as JSON."""
 from __future__ import annotations
 
 import dataclasses

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Measure the cost of a sample and of a command, and compare it with libproc2, psutil and sysstat.
-# Writes docs/benchmarks.md, .json and .svg. Takes ten minutes at most. The system should be idle:
-# what there is no time for is left out, and the page says so.
+# Writes docs/reports/benchmarks.md, .json and .svg. Takes ten minutes at most. The system should be
+# idle: what there is no time for is left out, and the page says so.
 # Options are those of bench.py: --quick runs a short form, --only WORD runs some of the scenarios.
 # Neither writes anything.
 set -euo pipefail
@@ -25,6 +25,8 @@ export RTRACK_INSTALLED=$installed/bin/rtrack
 
 export RTRACK_SOURCE_ROOT=$PWD RTRACK_BUILD_ROOT=$build
 export PYTHONPATH=$PWD/tests/support PYTHONDONTWRITEBYTECODE=1
-write=(--markdown docs/benchmarks.md --json docs/benchmarks.json --chart docs/benchmarks.svg)
+reports=docs/reports
+write=(--markdown $reports/benchmarks.md --json $reports/benchmarks.json
+  --chart $reports/benchmarks.svg)
 [[ " $* " != *" --quick "* ]] || write=()
 exec python3 tests/bench/bench.py "${write[@]}" "$@"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Count which lines and branches of lib/ the tests run: tests/coverage/run.sh [SUITE...]
-# It takes half an hour. The default is the suites that docs/testing.md names. The counts of a suite
-# stay in build-coverage/suites/SUITE.json, and the next run adds those of other suites to its own.
-# Remove build-coverage after a change of lib/.
+# It takes half an hour. The default is the suites that docs/reports/testing.md names. The counts of
+# a suite stay in build-coverage/suites/SUITE.json, and the next run adds those of other suites to
+# its own. Remove build-coverage after a change of lib/.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Check that docs/testing.md names a test for each case, and that these tests exist and are run."""
+"""Check that docs/reports/testing.md names a test for each case, and that these tests are run."""
 import re
 import sys
 import unittest
@@ -10,7 +10,7 @@ from harness import SOURCE
 sys.path.insert(0, str(SOURCE / "tests/accuracy"))
 import workloads  # pylint: disable=wrong-import-position
 
-TEXT = (SOURCE / "docs/testing.md").read_text()
+TEXT = (SOURCE / "docs/reports/testing.md").read_text()
 CASES = 64
 # The library reads no file with these, so there is nothing to test.
 WITHOUT_TEST = {48}

@@ -108,7 +108,9 @@ ALLOWED = (
         r"\b(?:square|curly|round) brackets?\b",
         "characters",
     ),
-    Allowed(r"docs/benchmarks\.md|tests/bench/report\.py", r"\bIn brackets\b", "characters"),
+    Allowed(
+        r"docs/reports/benchmarks\.md|tests/bench/report\.py", r"\bIn brackets\b", "characters"
+    ),
 )
 
 
