@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests that the options are the same in the help, the manual page and the parser."""
+"""Tests that the options are the same in the help, the manual pages and the parser."""
 import os
 import re
 import shlex
@@ -15,6 +15,34 @@ COMMANDS = ("run", "attach", "system", "trace", "rusage", "info")
 def in_help(command: str) -> List[str]:
     output = rtrack(command, "--help").stdout
     return re.findall(r"(?<=[ ,])--[a-z-]+", output.partition("Options:")[2])
+
+
+def in_manual(command: str) -> List[str]:
+    """The options of a command, in its own page and in the parts of rtrack(1) about it."""
+    own = SOURCE / f"docs/rtrack-{command}.1"
+    text = own.read_text() if own.exists() else ""
+    for part in re.split(r"(?m)^\.S[hs] ", (SOURCE / "docs/rtrack.1").read_text()):
+        heading = part.partition("\n")[0]
+        if heading == "Of all commands" or re.match(rf"Of .*\b{command}\b", heading):
+            text += part
+    items = re.findall(r"(?m)^\.It (?:.* )?Fl (-[a-z-]+)", text)
+    return [f"-{item}" for item in items]
+
+
+def examples_in_manual() -> List[str]:
+    texts = [path.read_text() for path in (SOURCE / "docs").glob("rtrack*.[15]")]
+    return [line for text in texts for line in re.findall(r"(?m)^\$ (rtrack .*)", text)]
+
+
+def with_help(words: List[str]) -> List[str]:
+    """A command line that shows the help in the place of its operands, so nothing is started."""
+    help_text = rtrack(words[1], "--help").stdout
+    with_argument = re.findall(r"(?m)^  (?:   |-\w,) (--[a-z-]+) [A-Z]", help_text)
+    with_argument += re.findall(r"(?m)^  (-\w), --[a-z-]+ [A-Z]", help_text)
+    i = 2
+    while i < len(words) and words[i].startswith("-") and words[i] != "--":
+        i += 2 if words[i] in with_argument else 1
+    return [*words[:i], "--help"]
 
 
 class Options(Case):
@@ -82,11 +110,17 @@ class Options(Case):
             self.assertIn(f" '{words[1]}': ", output)
             self.assertIn(valid.split()[-1], output)
 
-    def test_options_of_help_are_in_manual(self) -> None:
-        manual = (SOURCE / "docs/rtrack.1").read_text()
+    def test_manual_has_each_option_of_help_once_and_no_other(self) -> None:
         for command in COMMANDS:
-            for option in in_help(command):
-                self.assertRegex(manual, rf"(?m)^\.It .*Fl -{option[2:]}\b", option)
+            self.assertEqual(sorted(in_manual(command)), sorted(set(in_help(command))), command)
+
+    def test_examples_of_manual_are_accepted(self) -> None:
+        examples = examples_in_manual()
+        self.assertGreater(len(examples), 20)
+        for example in examples:
+            words = with_help(shlex.split(example, comments=True))
+            done = rtrack(*words[1:])
+            self.assertEqual((done.returncode, done.stderr), (0, ""), example)
 
     def test_options_of_help_are_accepted_by_parser(self) -> None:
         for command in COMMANDS:

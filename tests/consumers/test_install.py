@@ -85,6 +85,14 @@ class Installed(unittest.TestCase):
             self.assertIn("$schema", json.loads(path.read_text()))
             self.assertEqual(path.read_text(), (sources / path.name).read_text())
 
+    def test_manual_pages_of_the_command_are_installed(self) -> None:
+        pages = {path.name: path for path in (SOURCE / "docs").glob("rtrack*.[15]")}
+        installed = [path for section in ("1", "5")
+                     for path in self.stage.root.rglob(f"man{section}/*.{section}")]
+        self.assertEqual(sorted(path.name for path in installed), sorted(pages))
+        for path in installed:
+            self.assertEqual(path.read_text(), pages[path.name].read_text())
+
     def test_getrusage_example_links_shared_and_static(self) -> None:
         shared = self.build(EXAMPLES / "c/getrusage.c")
         self.assert_prints_sixteen_fields(shared)
