@@ -55,5 +55,8 @@ void help_show(const struct command *command)
 		if (row->commands & command->bit)
 			print_option(row);
 	}
-	printf("\nExample:\n  %s\n\nSee rtrack(1) for details.\n", command->example);
+	printf("\nExample:\n  %s\n\nSee rtrack", command->example);
+	if (command->bit & (FOR_RUN | FOR_ATTACH | FOR_TRACE))
+		printf("-%s", command->name);
+	printf("(1) for details.\n");
 }

@@ -122,6 +122,12 @@ class Options(Case):
             done = rtrack(*words[1:])
             self.assertEqual((done.returncode, done.stderr), (0, ""), example)
 
+    def test_help_names_page_of_command(self) -> None:
+        for command in COMMANDS:
+            pages = re.findall(r"See (\S+)\((\d)\) for", rtrack(command, "--help").stdout)
+            own = SOURCE / f"docs/rtrack-{command}.1"
+            self.assertEqual(pages, [(own.stem if own.exists() else "rtrack", "1")], command)
+
     def test_options_of_help_are_accepted_by_parser(self) -> None:
         for command in COMMANDS:
             self.assertGreaterEqual(len(in_help(command)), 3)
