@@ -2,8 +2,8 @@
 /* A row at the bottom of a terminal, which the output of other programs cannot reach.
  *
  * The terminal scrolls only the rows above it (DECSTBM), and its size is one row less for all
- * programs (TIOCSWINSZ). E.g.: less(1) fills the screen but for the row. docs/internals.md has the
- * reasons. */
+ * programs (TIOCSWINSZ). E.g.: less(1) fills the screen but for the row. docs/notes/terminal.md has
+ * the reasons. */
 #ifndef STATUS_ROW_H
 #define STATUS_ROW_H
 

@@ -12,7 +12,7 @@
  * E.g.: a process of 400 MiB forks 8 that sleep: 400 MiB, while RSS says 3600 MiB. One of them
  * writes to 50 MiB of it: 450 MiB.
  *
- * docs/internals.md says how far it is off. */
+ * docs/notes/memory.md says how far it is off. */
 #ifndef RTI_MEMORY_MODEL_H
 #define RTI_MEMORY_MODEL_H
 

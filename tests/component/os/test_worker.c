@@ -17,7 +17,7 @@
 #include "threads.h"
 
 #define MS UINT64_C(1000000)
-#define THREADS_MAX 32 /* that are stuck, in a process: see docs/internals.md */
+#define THREADS_MAX 32 /* that are stuck, in a process: see docs/notes/waits.md */
 /* never reached unless something is broken, however slow the system is */
 #define LONG_NS (100000 * MS)
 
