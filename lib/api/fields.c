@@ -1,47 +1,86 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, units and places of all public fields, for bindings. */
+/* Names, units, places and meanings of all public fields, for bindings. fields.def has them. */
 #include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <rtrack/rtrack.h>
 
-#include "api/field_tables.h"
 #include "api/struct_size.h"
 
-static const struct rti_field_table *const tables[] = {
-	[RT_STRUCT_RUSAGE] = &rti_rusage_table,
-	[RT_STRUCT_METRICS] = &rti_metrics_table,
-	[RT_STRUCT_DELTA] = &rti_delta_table,
-	[RT_STRUCT_OUTCOME] = &rti_outcome_table,
-	[RT_STRUCT_PROCESS] = &rti_process_table,
-	[RT_STRUCT_CPU] = &rti_cpu_table,
-	[RT_STRUCT_DISK] = &rti_disk_table,
-	[RT_STRUCT_FILESYSTEM] = &rti_filesystem_table,
-	[RT_STRUCT_NETWORK] = &rti_network_table,
-	[RT_STRUCT_ZPOOL] = &rti_zpool_table,
-	[RT_STRUCT_COMMAND_PROCESS] = &rti_command_process_table,
-	[RT_STRUCT_OPTS] = &rti_opts_table,
-	[RT_STRUCT_COMMAND_OPTS] = &rti_command_opts_table,
-	[RT_STRUCT_CONSTANT] = &rti_constant_table,
-	[RT_STRUCT_OBSTACLE] = &rti_obstacle_table,
-	[RT_STRUCT_TRACE_OPTS] = &rti_trace_opts_table,
-	[RT_STRUCT_TRACE_EVENT] = &rti_trace_event_table,
-	[RT_STRUCT_TRACE_TOTALS] = &rti_trace_totals_table,
-	[RT_STRUCT_GPU] = &rti_gpu_table,
-	[RT_STRUCT_GPU_PROCESS] = &rti_gpu_process_table,
+/* Name, unit and text of each field, one after another. With arrays in a struct rt_field for each,
+ * the library would have twice the constants; with pointers, as many relocations. */
+#define ROW(of, name, type, role, bits, unit, text)                                                \
+	char of##_##name[sizeof(#name "\0" unit "\0" text)];
+static const struct {
+#include "api/fields.def"
+} strings = {
+#define ROW(of, name, type, role, bits, unit, text) #name "\0" unit "\0" text,
+#include "api/fields.def"
 };
 
-static const struct rti_field_table *find(uint32_t struct_id)
-{
-	static const struct rti_field_table none = { 0, 0, NULL };
+struct field {
+	uint64_t has;
+	uint16_t offset, length;
+	uint16_t strings; /* offset of its name */
+	uint8_t type, role;
+};
 
-	if (struct_id >= sizeof(tables) / sizeof(tables[0]) || !tables[struct_id])
-		return &none;
-	return tables[struct_id];
+#define PLACE(of, name)                                                                            \
+	.offset = offsetof(struct rt_##of, name), .length = sizeof(((struct rt_##of *)NULL)->name)
+
+static const struct field fields[] = {
+#define ROW(of, field, kind, part, bits, unit, text)                                               \
+	{ .has = (bits),                                                                           \
+	  PLACE(of, field),                                                                        \
+	  .strings = offsetof(__typeof__(strings), of##_##field),                                  \
+	  .type = RT_TYPE_##kind,                                                                  \
+	  .role = RT_FIELD_##part },
+#define DIFFERENCE(field, bit)                                                                     \
+	{ .has = (bit),                                                                            \
+	  PLACE(delta, field),                                                                     \
+	  .strings = offsetof(__typeof__(strings), metrics_##field),                               \
+	  .type = RT_TYPE_U64,                                                                     \
+	  .role = RT_FIELD_COUNTER },
+#include "api/fields.def"
+};
+
+/* FIRST_OF_cpu is the number of the first field of struct rt_cpu. */
+enum {
+#define STRUCT(of, id) FIRST_OF_##of, BEFORE_##of = FIRST_OF_##of - 1,
+#define ROW(of, name, type, role, bits, unit, text) NUMBER_OF_##of##_##name,
+#define DIFFERENCE(name, bit) NUMBER_OF_delta_##name,
+#include "api/fields.def"
+	FIELDS
+};
+
+/* In the order of fields.def: the fields of a struct end where those of the next one begin. */
+static const struct table {
+	uint32_t id, struct_size, first;
+} tables[] = {
+#define STRUCT(of, id) { id, sizeof(struct rt_##of), FIRST_OF_##of },
+#include "api/fields.def"
+	{ 0, 0, FIELDS },
+};
+
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) - 1 };
+
+/* Returns a table without fields for an unknown struct. */
+static const struct table *find(uint32_t struct_id)
+{
+	const struct table *table = tables;
+
+	while (table < &tables[TABLES] && table->id != struct_id)
+		table++;
+	return table;
 }
 
 uint32_t rt_field_count(uint32_t struct_id)
 {
-	return find(struct_id)->count;
+	const struct table *table = find(struct_id);
+
+	return table < &tables[TABLES] ? table[1].first - table->first : 0;
 }
 
 uint32_t rt_field_struct_size(uint32_t struct_id)
@@ -49,14 +88,31 @@ uint32_t rt_field_struct_size(uint32_t struct_id)
 	return find(struct_id)->struct_size;
 }
 
+static const char *after(const char *string)
+{
+	return string + strlen(string) + 1;
+}
+
 int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_t out_size)
 {
-	const struct rti_field_table *table = find(struct_id);
+	struct rt_field whole = { .size = sizeof(whole) };
+	const struct field *field;
+	const char *string;
 
 	if (!out)
 		return -EFAULT;
-	if (rti_struct_check_size(out_size, RTI_FIELD_V1) < 0 || index >= table->count)
+	if (rti_struct_check_size(out_size, RTI_FIELD_V1) < 0 || index >= rt_field_count(struct_id))
 		return -EINVAL;
-	rti_struct_copy_out(out, out_size, &table->fields[index], sizeof(struct rt_field));
+	field = &fields[find(struct_id)->first + index];
+	whole.offset = field->offset;
+	whole.length = field->length;
+	whole.type = field->type;
+	whole.role = field->role;
+	whole.has = field->has;
+	string = (const char *)&strings + field->strings;
+	snprintf(whole.name, sizeof(whole.name), "%s", string);
+	string = after(string);
+	snprintf(whole.unit, sizeof(whole.unit), "%s", string);
+	rti_struct_copy_out(out, out_size, &whole, sizeof(whole));
 	return 0;
 }

@@ -10,8 +10,8 @@ from sources import fail_with, is_frozen, need_checkout, read, tracked
 MAX_COLUMNS = 100
 TAB_WIDTH = 8
 
-SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".h.in", ".py", ".sh", ".md", ".bash-completion",
-            ".fish", ".zsh")
+SUFFIXES = (".c", ".h", ".def", ".cpp", ".hpp", ".h.in", ".py", ".sh", ".md",
+            ".bash-completion", ".fish", ".zsh")
 NAMES = ("meson.build", "meson_options.txt")
 SHELL = re.compile(r"#!.*\b(?:ba|da)?sh\b")
 

@@ -173,7 +173,7 @@ class Includes(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        paths = filter(re.compile(r"lib/.*\.[ch]").fullmatch, tracked())
+        paths = filter(re.compile(r"lib/.*\.(?:[ch]|def)").fullmatch, tracked())
         cls.includes = read_includes({path[len("lib/") :]: read(path) for path in paths})
 
     def test_lead_down(self) -> None:

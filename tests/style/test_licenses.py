@@ -17,7 +17,7 @@ from sources import fail_with, is_frozen, need_checkout, read, tracked
 DEP5 = ".reuse/dep5"
 HEAD_LINES = 5
 
-C_SOURCES = (".c", ".h", ".h.in", ".cpp", ".hpp")
+C_SOURCES = (".c", ".h", ".def", ".h.in", ".cpp", ".hpp")
 SOURCES = (*C_SOURCES, ".py", ".sh", ".rs", ".awk", ".bash-completion", ".fish", ".zsh",
            ".1")
 WITHOUT_TAG = {"examples/rust/rtrack-sys/src/bindings.rs": "written by bindgen"}

@@ -72,7 +72,7 @@ ALLOWED = (
     Allowed(r"include/.*", r"(?:@param|@p|\bint) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r".*",
-        r"`who`|\b(?:int32_t|pub) who\b|(?:\.|->)who\b|\btrace_event, who\b|\bwho=|"
+        r"`who`|\b(?:int32_t|pub) who\b|(?:\.|->)who\b|\bMETA\(who\b|\bwho=|"
         r"[\"']who(?=[\"'])",
         "a field of struct rt_trace_event, called as the argument is in getrusage(2)",
     ),
