@@ -11,74 +11,13 @@
 #define TICK_NS (1000000000u / TICKS_PER_SECOND)
 #define BLOCK 512u /* bytes: the unit of ru_inblock */
 
-struct counter {
+static const struct counter {
 	uint64_t has;
 	size_t in_metrics, in_delta;
-};
-
-#define COUNTER(has, field)                                                                        \
-	{                                                                                          \
-		has, offsetof(struct rt_metrics, field), offsetof(struct rt_delta, field)          \
-	}
-
-static const struct counter counters[] = {
-	COUNTER(RT_HAS_CPU, cpu_user_ns),
-	COUNTER(RT_HAS_CPU, cpu_system_ns),
-	COUNTER(RT_HAS_IO, read_bytes),
-	COUNTER(RT_HAS_IO, write_bytes),
-	COUNTER(RT_HAS_IO, cancelled_write_bytes),
-	COUNTER(RT_HAS_IO, read_chars),
-	COUNTER(RT_HAS_IO, write_chars),
-	COUNTER(RT_HAS_IO_CALLS, read_calls),
-	COUNTER(RT_HAS_IO_CALLS, write_calls),
-	COUNTER(RT_HAS_FAULTS, minor_faults),
-	COUNTER(RT_HAS_FAULTS, major_faults),
-	COUNTER(RT_HAS_CTXSW, voluntary_switches),
-	COUNTER(RT_HAS_CTXSW, involuntary_switches),
-	/* Programs of before 0.3 look at RT_HAS_PROCESSES. */
-	COUNTER(RT_HAS_PROCESSES_SEEN | RT_HAS_PROCESSES, processes_seen),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_user_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_nice_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_system_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_idle_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_iowait_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_irq_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_softirq_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_steal_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_guest_ns),
-	COUNTER(RT_HAS_CPU_MODES, cpu_mode_guest_nice_ns),
-	COUNTER(RT_HAS_ACTIVITY, forks),
-	COUNTER(RT_HAS_ACTIVITY, context_switches),
-	COUNTER(RT_HAS_ACTIVITY, interrupts),
-	COUNTER(RT_HAS_DISK, disk_read_bytes),
-	COUNTER(RT_HAS_DISK, disk_write_bytes),
-	COUNTER(RT_HAS_DISK, disk_reads),
-	COUNTER(RT_HAS_DISK, disk_writes),
-	COUNTER(RT_HAS_DISK, disk_busy_ns),
-	COUNTER(RT_HAS_NETWORK, network_receive_bytes),
-	COUNTER(RT_HAS_NETWORK, network_transmit_bytes),
-	COUNTER(RT_HAS_NETWORK, network_receive_packets),
-	COUNTER(RT_HAS_NETWORK, network_transmit_packets),
-	COUNTER(RT_HAS_NETWORK, network_receive_errors),
-	COUNTER(RT_HAS_NETWORK, network_transmit_errors),
-	COUNTER(RT_HAS_NETWORK, network_receive_drops),
-	COUNTER(RT_HAS_NETWORK, network_transmit_drops),
-	COUNTER(RT_HAS_PRESSURE_CPU, pressure_cpu_some_ns),
-	COUNTER(RT_HAS_PRESSURE_MEMORY, pressure_memory_some_ns),
-	COUNTER(RT_HAS_PRESSURE_MEMORY, pressure_memory_full_ns),
-	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_some_ns),
-	COUNTER(RT_HAS_PRESSURE_IO, pressure_io_full_ns),
-	COUNTER(RT_HAS_GPU, gpu_busy_ns),
-	COUNTER(RT_HAS_GPU_ENERGY, gpu_energy_uj),
-	COUNTER(RT_HAS_CGROUP_OOM_KILLS, cgroup_oom_kills),
-	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_high_events),
-	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_max_events),
-	COUNTER(RT_HAS_CGROUP_MEMORY_EVENTS, cgroup_memory_oom_events),
-	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_periods),
-	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_throttled_periods),
-	COUNTER(RT_HAS_CGROUP_CPU, cgroup_cpu_throttled_ns),
-	COUNTER(RT_HAS_CGROUP_IO, cgroup_read_bytes),
-	COUNTER(RT_HAS_CGROUP_IO, cgroup_write_bytes),
+} counters[] = {
+#define DIFFERENCE(field, bit)                                                                     \
+	{ bit, offsetof(struct rt_metrics, field), offsetof(struct rt_delta, field) },
+#include "api/fields.def"
 };
 
 static uint64_t counter_of(const struct rt_metrics *m, const struct counter *c)
@@ -107,6 +46,8 @@ static void subtract_counters(const struct rt_metrics *from, const struct rt_met
 		    counter_of(to, c) < counter_of(from, c))
 			lost |= c->has;
 	}
+	if (lost & RT_HAS_PROCESSES_SEEN)
+		lost |= RT_HAS_PROCESSES; /* where programs of before 0.3 look */
 	known &= ~lost;
 	out->valid &= known;
 	out->partial &= known;
