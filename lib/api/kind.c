@@ -8,32 +8,21 @@
 #include "collect/domains.h"
 #include "system/system.h"
 
-/* What rt_opts.want 0 stands for. A program that leaves the choice to the library must not become
- * slower with a later one. So a domain is added only if it costs no file read and no process.
- * E.g.: the first look at a GPU takes a tenth of a second. */
-#define DEFAULT_OF_TREES                                                                           \
-	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS |      \
-	 RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_PROCESSES_SEEN |                \
-	 RT_HAS_PEAK_TREE | RT_HAS_IO_CALLS)
-#define DEFAULT_OF_SYSTEM                                                                          \
-	(RT_HAS_CPU | RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY |     \
-	 RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_DISK | RT_HAS_FILESYSTEM | \
-	 RT_HAS_NETWORK | RT_HAS_LOAD | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |             \
-	 RT_HAS_PRESSURE_IO | RT_HAS_ZFS)
-
-/* What the kernel accounts for, and what is left of the members: not what would be an estimate. */
-#define DEFAULT_OF_CGROUPS                                                                         \
-	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_FAULTS |                  \
-	 RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_THREADS | RT_HAS_PEAK_TREE |            \
-	 RT_HAS_CGROUP_CPU | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_PEAK |                    \
-	 RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_CGROUP_OOM_KILLS |     \
-	 RT_HAS_CGROUP_SWAP | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS | RT_HAS_CGROUP_TASKS_PEAK |  \
-	 RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO)
-
 #define FLAGS_OF_TREES                                                                             \
 	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
 #define FLAGS_OF_SYSTEM RT_OPT_NETWORK_FILESYSTEMS
 #define FLAGS_OF_CGROUPS RT_OPT_NO_PSS_READS
+
+#define TREE (1u << RT_KIND_PID)
+#define SYSTEM (1u << RT_KIND_SYSTEM)
+#define CGROUP (1u << RT_KIND_CGROUP)
+static const struct {
+	uint64_t bit;
+	unsigned kinds; /* that measure it by default */
+} domains[] = {
+#define DOMAIN(bit, kinds, text) { bit, kinds },
+#include "api/fields.def"
+};
 
 uint64_t rti_kind_domains(uint32_t kind)
 {
@@ -50,18 +39,14 @@ uint64_t rti_kind_domains(uint32_t kind)
 	}
 }
 
+/* What rt_opts.want 0 stands for. */
 uint64_t rti_kind_default_domains(uint32_t kind)
 {
-	switch (kind) {
-	case RT_KIND_PID:
-		return DEFAULT_OF_TREES;
-	case RT_KIND_SYSTEM:
-		return DEFAULT_OF_SYSTEM;
-	case RT_KIND_CGROUP:
-		return DEFAULT_OF_CGROUPS;
-	default:
-		return 0;
-	}
+	uint64_t has = 0;
+
+	for (size_t i = 0; kind <= RT_KIND_CGROUP && i < sizeof(domains) / sizeof(domains[0]); i++)
+		has |= domains[i].kinds & 1u << kind ? domains[i].bit : 0;
+	return has;
 }
 
 uint32_t rti_kind_flags(uint32_t kind)
