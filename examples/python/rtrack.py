@@ -233,6 +233,7 @@ class _Field(ctypes.Structure):
         ("has", ctypes.c_uint64),
         ("name", ctypes.c_char * 40),
         ("unit", ctypes.c_char * 16),
+        ("text", ctypes.c_char * 104),
     ]
 
 
@@ -470,6 +471,8 @@ class Record:
     """The fields with one bit for each known figure of a rusage, by the field that has it."""
     units: Mapping[str, str] = {}
     """The UCUM unit of each field."""
+    texts: Mapping[str, str] = {}
+    """What each field is, in English: part of a sentence. Empty from a library before 0.3."""
 
     def __init__(self, raw: Optional[ctypes.Structure] = None) -> None:
         self._raw: Any = raw if raw is not None else self._raw_type()
@@ -536,6 +539,7 @@ def _record(struct_id: int) -> Callable[[_RecordType], _RecordType]:
         cls._raw_type = _layout(cls.__name__, struct_id, _Rusage)
         cls._has = {field.name.decode(): field.has for field in table}
         cls.units = {field.name.decode(): field.unit.decode() for field in table}
+        cls.texts = {field.name.decode(): field.text.decode() for field in table}
         for field in table:
             setattr(cls, field.name.decode(), _property(field))
         return cls

@@ -2436,6 +2436,9 @@ struct rt_field {
 	char name[40]; /**< Name, as in the header. */
 	/** "ns", "s", "By", "KiBy", "512By", "1" ...: UCUM, as in OpenTelemetry. */
 	char unit[16];
+	/** What it is, in English: part of a sentence, for people. Its wording may change. Of a
+	 * difference, what it is the difference of. @since 0.3 */
+	char text[104];
 };
 
 /** Number of fields of a struct.

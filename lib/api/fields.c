@@ -113,6 +113,7 @@ int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_
 	snprintf(whole.name, sizeof(whole.name), "%s", string);
 	string = after(string);
 	snprintf(whole.unit, sizeof(whole.unit), "%s", string);
+	snprintf(whole.text, sizeof(whole.text), "%s", after(string));
 	rti_struct_copy_out(out, out_size, &whole, sizeof(whole));
 	return 0;
 }

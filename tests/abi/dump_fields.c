@@ -21,9 +21,9 @@ static bool print_struct(uint32_t id)
 	for (uint32_t i = 0; i < rt_field_count(id); i++) {
 		if (rt_field_get(id, i, &field, sizeof(field)) < 0)
 			return false;
-		printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %s\n",
+		printf("%s %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %s %s\n",
 		       field.name, field.offset, field.length, field.type, field.role, field.has,
-		       field.unit);
+		       field.unit, field.text);
 	}
 	return true;
 }

@@ -40,6 +40,7 @@ class Row(NamedTuple):
     role: int
     has: int
     unit: str
+    text: str
 
 
 def tables() -> Dict[int, List[Row]]:
@@ -50,7 +51,8 @@ def tables() -> Dict[int, List[Row]]:
             current = rows.setdefault(int(words[1]), [])
         else:
             offset, length, type_, role, has = map(int, words[1:6])
-            current.append(Row(words[0], offset, length, type_, role, has, words[6]))
+            current.append(Row(words[0], offset, length, type_, role, has, words[6],
+                               " ".join(words[7:])))
     return rows
 
 
@@ -106,11 +108,17 @@ class Layout(unittest.TestCase):
                 self.assertEqual((struct.fields[0].name, struct.fields[0].type),
                                  ("size", "uint32_t"), struct.name)
 
-    def test_field_names_and_units_fit_their_arrays(self) -> None:
+    def test_field_names_units_and_texts_fit_their_arrays(self) -> None:
         for rows in TABLES.values():
             for row in rows:
                 self.assertLess(len(row.name), 40)
                 self.assertLess(len(row.unit), 16)
+                self.assertTrue(0 < len(row.text) < 103, row)  # one more may be cut
+
+    def test_field_texts_are_parts_of_sentences(self) -> None:
+        for rows in TABLES.values():
+            for row in rows:
+                self.assertRegex(row.text, r"^[A-Za-z0-9][^`]*[^. ]$")
 
     def test_field_unit_matches_name_suffix(self) -> None:
         for name, id in IDS.items():

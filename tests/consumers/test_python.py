@@ -815,6 +815,8 @@ class Binding(unittest.TestCase):
             words = re.sub(r"(?<=.)([A-Z])", r"_\1", record.__name__).lower()
             fields = [field.name for field in structs["rt_" + words].fields]
             self.assertEqual(list(record.units), fields)
+            self.assertEqual(list(record.texts), fields)
+            self.assertNotIn("", record.texts.values())
 
     def test_functions_have_argument_types(self) -> None:
         for name in header.read(HEADER).functions:

@@ -1051,6 +1051,7 @@ pub struct rt_field {
     pub has: u64,
     pub name: [::std::os::raw::c_char; 40usize],
     pub unit: [::std::os::raw::c_char; 16usize],
+    pub text: [::std::os::raw::c_char; 104usize],
 }
 impl Default for rt_field {
     fn default() -> Self {
