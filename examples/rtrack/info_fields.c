@@ -63,6 +63,7 @@ static bool has_field(const struct field_list *list, int kind, int of, const str
 
 static void text_of_field(struct field_list *list, int kind, const struct column *column)
 {
+	struct rt_field field;
 	char names[64];
 	size_t len = 0;
 
@@ -72,12 +73,14 @@ static void text_of_field(struct field_list *list, int kind, const struct column
 			                        len ? "," : "", kinds[i].name);
 	}
 	text_printf(&list->out, "%-34s %-9s %-18s %s%s\n", column->name,
-	            unit_in_words(column->unit), names, column_about(column, kinds[kind].kind),
+	            unit_in_words(column->unit), names, column_about(column, &field),
 	            is_difference(column) ? ", since the row before" : "");
 }
 
 static void json_of_field(struct field_list *list, int kind, const struct column *column)
 {
+	struct rt_field field;
+
 	json_begin(&list->out, NULL, '{');
 	json_string(&list->out, "name", column->name);
 	json_string(&list->out, "unit", column->unit);
@@ -88,7 +91,7 @@ static void json_of_field(struct field_list *list, int kind, const struct column
 	}
 	json_end(&list->out, ']');
 	json_bool(&list->out, "is_difference", is_difference(column));
-	json_string(&list->out, "about", column_about(column, kinds[kind].kind));
+	json_string(&list->out, "about", column_about(column, &field));
 	json_end(&list->out, '}');
 }
 

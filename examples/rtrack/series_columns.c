@@ -111,8 +111,8 @@ static void append_seconds(struct columns *c, const struct column *nanoseconds)
 	append(c, &column);
 }
 
-static void append_field(struct columns *c, const struct table *table, const struct rt_field *field,
-                         uint64_t has)
+static void append_field(struct columns *c, const struct table *table, uint32_t index,
+                         const struct rt_field *field, uint64_t has)
 {
 	bool is_difference = table->origin == FROM_MEMBER_BEFORE ||
 	                     (table->origin == FROM_DELTA && is_of_sample(table, field->name));
@@ -123,6 +123,8 @@ static void append_field(struct columns *c, const struct table *table, const str
 		.field_type = field->type,
 		.offset = table->offset + field->offset,
 		.length = field->length,
+		.struct_id = table->struct_id,
+		.index = index,
 		/* A field of struct rt_rusage without a domain is always 0. */
 		.is_usual = !is_one_of(field->name, repeated) &&
 		            (has || table->struct_id != RT_STRUCT_RUSAGE),
@@ -178,7 +180,7 @@ static void append_fields(struct columns *c, const struct table *table)
 			append_fields(c, &inner);
 		} else if (is_number(&field) && applies(c, field.name, has) &&
 		           !is_no_difference(table, &field)) {
-			append_field(c, table, &field, has);
+			append_field(c, table, i, &field, has);
 		}
 	}
 }
@@ -252,6 +254,15 @@ const struct column *columns_find(const struct columns *c, const char *name, siz
 			return &c->at[i];
 	}
 	return NULL;
+}
+
+const char *column_about(const struct column *column, struct rt_field *field)
+{
+	if (column->about)
+		return column->about;
+	*field = (struct rt_field){ 0 };
+	rt_field_get(column->struct_id, column->index, field, sizeof(*field));
+	return field->text;
 }
 
 const struct rt_metrics *row_sample(const struct row *row)

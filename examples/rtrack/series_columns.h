@@ -63,10 +63,11 @@ struct column {
 	enum column_origin origin;
 	enum value_type type;
 	uint64_t has; /* RT_HAS_ bits that it needs, of the sample or of the difference */
-	/* Where the field is, if it is not computed. */
-	uint32_t field_type, offset, length;
+	/* Where the field is, if it is not computed, and its number in the table of its struct. */
+	uint32_t field_type, offset, length, struct_id, index;
 	/* Called only if all that it needs is known. */
 	struct value (*compute)(const struct row *row);
+	const char *about; /* of a computed one: what it means, in English */
 	bool is_usual;    /* a row of JSON Lines has it by default */
 	unsigned kinds;   /* of a computed one: OF_ bits of the series that have it */
 	bool is_optional; /* left out if the first row of the series does not have the figure */
@@ -99,8 +100,8 @@ struct value column_value(const struct column *column, const struct row *row);
 /* Returns true if the value is known and has this mark: VALUE_PARTIAL or VALUE_ESTIMATED. */
 bool column_is_marked(const struct column *column, const struct row *row, enum value_type mark);
 
-/* Returns what the figure means in a series of this kind, in English. */
-const char *column_about(const struct column *column, uint32_t kind);
+/* Returns what the figure means, in English: of a field, the text in *field, which this fills. */
+const char *column_about(const struct column *column, struct rt_field *field);
 
 /* The columns that are computed. series_computed.c has the table. */
 extern const struct column computed_columns[];

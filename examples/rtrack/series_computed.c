@@ -109,10 +109,11 @@ static struct value estimated(const struct row *row)
 	return (struct value){ .type = VALUE_ESTIMATED };
 }
 
-#define COLUMN(title, measure, origin_of_marks, bits, kind_of_value, function, ...)                \
+#define COLUMN(title, meaning, measure, origin_of_marks, bits, kind_of_value, function, ...)       \
 	{                                                                                          \
-		.name = (title), .unit = (measure), .origin = (origin_of_marks), .has = (bits),    \
-		.type = (kind_of_value), .compute = (function), __VA_ARGS__                        \
+		.name = (title), .about = (meaning), .unit = (measure),                            \
+		.origin = (origin_of_marks), .has = (bits), .type = (kind_of_value),               \
+		.compute = (function), __VA_ARGS__                                                 \
 	}
 #define USUAL .is_usual = true, .kinds = OF_ANY
 #define TOTAL .is_usual = true, .kinds = OF_TOTALS
@@ -121,23 +122,35 @@ static struct value estimated(const struct row *row)
 #define ON_DEMAND .is_usual = false, .kinds = OF_TOTALS
 
 const struct column computed_columns[] = {
-	COLUMN("type", "", FROM_SAMPLE, 0, VALUE_WORD, type, USUAL),
-	COLUMN("kind", "", FROM_SAMPLE, 0, VALUE_WORD, kind, USUAL),
-	COLUMN("timestamp", "s", FROM_SAMPLE, 0, VALUE_TIME, timestamp, USUAL),
-	COLUMN("pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, pid, NOT_OF_SYSTEM),
-	COLUMN("cgroup", "", FROM_SAMPLE, 0, VALUE_TEXT, cgroup, OF_CGROUPS),
-	COLUMN("children", "1", FROM_SAMPLE, RT_HAS_PROCESSES, VALUE_SIGNED, children,
-	       NOT_OF_SYSTEM),
-	COLUMN("cpu_seconds", "s", FROM_SAMPLE, RT_HAS_CPU, VALUE_SECONDS, cpu, ON_DEMAND),
-	COLUMN("d_cpu_seconds", "s", FROM_DELTA, RT_HAS_CPU, VALUE_SECONDS, cpu_difference,
-	       ON_DEMAND),
-	COLUMN("gpus_busy", "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, TOTAL),
-	COLUMN("swap_used_bytes", "By", FROM_SAMPLE, RT_HAS_SWAP, VALUE_UNSIGNED, swap_used, TOTAL),
-	COLUMN("source", "", FROM_SAMPLE, 0, VALUE_WORD, source, NOT_OF_SYSTEM),
-	COLUMN("pss_source", "", FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, TOTAL),
-	COLUMN("reasons", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons, TOTAL),
-	COLUMN("partial", "", FROM_SAMPLE, 0, VALUE_PARTIAL, partial, USUAL),
-	COLUMN("estimated", "", FROM_SAMPLE, 0, VALUE_ESTIMATED, estimated, USUAL),
+	COLUMN("type", "sample", "", FROM_SAMPLE, 0, VALUE_WORD, type, USUAL),
+	COLUMN("kind", "what the row is of: process (a tree), cgroup, system or member (a process)",
+	       "", FROM_SAMPLE, 0, VALUE_WORD, kind, USUAL),
+	COLUMN("timestamp", "time of the sample, since 1970", "s", FROM_SAMPLE, 0, VALUE_TIME,
+	       timestamp, USUAL),
+	COLUMN("pid", "the process that was started or attached to", "", FROM_SAMPLE, 0,
+	       VALUE_SIGNED, pid, NOT_OF_SYSTEM),
+	COLUMN("cgroup", "the cgroup that was attached to", "", FROM_SAMPLE, 0, VALUE_TEXT, cgroup,
+	       OF_CGROUPS),
+	COLUMN("children", "live descendants", "1", FROM_SAMPLE, RT_HAS_PROCESSES, VALUE_SIGNED,
+	       children, NOT_OF_SYSTEM),
+	COLUMN("cpu_seconds", "CPU time in user and kernel mode", "s", FROM_SAMPLE, RT_HAS_CPU,
+	       VALUE_SECONDS, cpu, ON_DEMAND),
+	COLUMN("d_cpu_seconds", "CPU time in user and kernel mode", "s", FROM_DELTA, RT_HAS_CPU,
+	       VALUE_SECONDS, cpu_difference, ON_DEMAND),
+	COLUMN("gpus_busy", "GPUs in use in the interval: 1.5 is one always and one half of it",
+	       "1", FROM_DELTA, RT_HAS_GPU, VALUE_REAL, gpus_busy, TOTAL),
+	COLUMN("swap_used_bytes", "swap space in use", "By", FROM_SAMPLE, RT_HAS_SWAP,
+	       VALUE_UNSIGNED, swap_used, TOTAL),
+	COLUMN("source", "where figures come from: proc, bpf or bpf-account", "", FROM_SAMPLE, 0,
+	       VALUE_WORD, source, NOT_OF_SYSTEM),
+	COLUMN("pss_source", "where pss_bytes comes from: read, cached or estimated", "",
+	       FROM_SAMPLE, RT_HAS_PSS, VALUE_WORD, pss_source, TOTAL),
+	COLUMN("reasons", "why counters may be too low", "", FROM_SAMPLE, 0, VALUE_REASONS, reasons,
+	       TOTAL),
+	COLUMN("partial", "the figures of the row that are lower bounds", "", FROM_SAMPLE, 0,
+	       VALUE_PARTIAL, partial, USUAL),
+	COLUMN("estimated", "the figures of the row that may be above or below the truth", "",
+	       FROM_SAMPLE, 0, VALUE_ESTIMATED, estimated, USUAL),
 };
 
 const size_t computed_column_count = sizeof(computed_columns) / sizeof(computed_columns[0]);

@@ -86,25 +86,35 @@ static struct value pss_source(const struct row *row)
 	return (struct value){ .type = source ? VALUE_WORD : VALUE_UNKNOWN, .word = source };
 }
 
-#define COLUMN(title, measure, origin_of_marks, bits, kind_of_value, function, is_default)         \
+#define COLUMN(title, meaning, measure, origin_of_marks, bits, kind_of_value, function,            \
+               is_default)                                                                         \
 	{                                                                                          \
-		.name = (title), .unit = (measure), .origin = (origin_of_marks), .has = (bits),    \
-		.type = (kind_of_value), .compute = (function), .is_usual = (is_default),          \
-		.kinds = OF_PROCESSES,                                                             \
+		.name = (title), .about = (meaning), .unit = (measure),                            \
+		.origin = (origin_of_marks), .has = (bits), .type = (kind_of_value),               \
+		.compute = (function), .is_usual = (is_default), .kinds = OF_PROCESSES,            \
 	}
 
 const struct column member_columns[] = {
-	COLUMN("interval_seconds", "s", FROM_SAMPLE, 0, VALUE_SECONDS, interval, true),
-	COLUMN("root_pid", "", FROM_SAMPLE, 0, VALUE_SIGNED, root_pid, true),
-	COLUMN("start_timestamp", "s", FROM_MEMBER, 0, VALUE_TIME, start_timestamp, true),
-	COLUMN("name", "", FROM_MEMBER, 0, VALUE_TEXT, name, true),
-	COLUMN("command_line", "", FROM_MEMBER, 0, VALUE_TEXT, command_line, false),
-	COLUMN("state", "", FROM_MEMBER, 0, VALUE_WORD, state, true),
-	COLUMN("cores_used", "1", FROM_MEMBER_BEFORE, RT_HAS_CPU, VALUE_REAL, cores_used, true),
-	COLUMN("cpu_seconds", "s", FROM_MEMBER, RT_HAS_CPU, VALUE_SECONDS, cpu, true),
-	COLUMN("d_cpu_seconds", "s", FROM_MEMBER_BEFORE, RT_HAS_CPU, VALUE_SECONDS, cpu_difference,
-	       true),
-	COLUMN("pss_source", "", FROM_MEMBER, RT_HAS_PSS, VALUE_WORD, pss_source, true),
+	COLUMN("interval_seconds", "time since the sample before, without time suspended", "s",
+	       FROM_SAMPLE, 0, VALUE_SECONDS, interval, true),
+	COLUMN("root_pid", "the process that was started or attached to", "", FROM_SAMPLE, 0,
+	       VALUE_SIGNED, root_pid, true),
+	COLUMN("start_timestamp", "when the process began: no other process has this and the pid",
+	       "s", FROM_MEMBER, 0, VALUE_TIME, start_timestamp, true),
+	COLUMN("name", "name: 15 bytes, which the process may set", "", FROM_MEMBER, 0, VALUE_TEXT,
+	       name, true),
+	COLUMN("command_line", "words of the command line; read again once a second at most", "",
+	       FROM_MEMBER, 0, VALUE_TEXT, command_line, false),
+	COLUMN("state", "letter of the kernel: R runs, S and D wait, T is stopped, Z has ended", "",
+	       FROM_MEMBER, 0, VALUE_WORD, state, true),
+	COLUMN("cores_used", "CPU time in the interval, divided by its length", "1",
+	       FROM_MEMBER_BEFORE, RT_HAS_CPU, VALUE_REAL, cores_used, true),
+	COLUMN("cpu_seconds", "CPU time of its own threads", "s", FROM_MEMBER, RT_HAS_CPU,
+	       VALUE_SECONDS, cpu, true),
+	COLUMN("d_cpu_seconds", "CPU time of its own threads", "s", FROM_MEMBER_BEFORE, RT_HAS_CPU,
+	       VALUE_SECONDS, cpu_difference, true),
+	COLUMN("pss_source", "where pss_bytes comes from: read, cached or estimated", "",
+	       FROM_MEMBER, RT_HAS_PSS, VALUE_WORD, pss_source, true),
 };
 
 const size_t member_column_count = sizeof(member_columns) / sizeof(member_columns[0]);
