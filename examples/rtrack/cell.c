@@ -95,7 +95,7 @@ void cell_domains(struct text *out, uint64_t bits)
 {
 	begin(out, true);
 	text_add(out, "\"");
-	text_domains(out, bits, " ");
+	text_bits(out, RT_CONSTANTS_HAS, bits, " ");
 	text_add(out, "\"");
 }
 

@@ -29,26 +29,16 @@ bool is_known(struct marks marks, uint64_t bits);
  * information, and looks like a measured 0. */
 bool is_informative(struct marks marks, uint64_t bits, uint64_t figure);
 
-struct domain {
+/* A bit of the library, as rt_constant_get() has it. E.g.: RT_HAS_CPU is "cpu", CPU time. */
+struct named_bit {
 	uint64_t bit;
-	const char *name;
-	const char *about;
-	/* Which kinds of tracker have it. If both are false, the outcome of a command
-	 * or a cgroup does. */
-	bool of_tree, of_system;
+	char name[48];
+	char about[144];
 };
 
-/* Returns the domain with this index, or NULL past the last. */
-const struct domain *domain_at(size_t index);
-
-struct reason {
-	uint32_t bit;
-	const char *name;
-	const char *words;
-};
-
-/* Returns the reason with this index, or NULL past the last. */
-const struct reason *reason_at(size_t index);
+/* Get the next bit of a group (RT_CONSTANTS_HAS, RT_CONSTANTS_REASON) from *index on, which begins
+ * with 0. Returns false past the last. */
+bool next_bit(uint32_t group, uint32_t *index, struct named_bit *bit);
 
 /* Returns the name that the option --accounting has for an RT_ACCOUNTING_ value, or NULL if the
  * value is unknown. */
@@ -58,12 +48,10 @@ const char *accounting_name(uint32_t accounting);
 const char *pss_source_name(uint32_t pss_source);
 const char *source_name(uint32_t source);
 
-/* Write the names of all bits that are set, with gap between them. */
-void text_domains(struct text *t, uint64_t bits, const char *gap);
-void text_reasons(struct text *t, uint32_t bits, const char *gap);
+/* Write the names of all bits of a group that are set, with gap between them. */
+void text_bits(struct text *t, uint32_t group, uint64_t bits, const char *gap);
 
-/* Write a JSON array with the names of all bits that are set. */
-void json_domains(struct text *t, const char *key, uint64_t bits);
-void json_reasons(struct text *t, const char *key, uint32_t bits);
+/* Write a JSON array of them. */
+void json_bits(struct text *t, uint32_t group, const char *key, uint64_t bits);
 
 #endif

@@ -111,65 +111,64 @@ static const char *events_problem(const struct command_capability *a)
 }
 
 /* Outcomes alone have it. The other domains of cgroups depend on the cgroup that is followed. */
-static bool is_command_domain(const struct domain *domain)
+static bool is_command_domain(uint64_t domain)
 {
-	return domain->bit & (RT_HAS_PROCESSES_PEAK | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO |
-	                      RT_HAS_CGROUP_TASKS);
+	return domain & (RT_HAS_PROCESSES_PEAK | RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_IO |
+	                 RT_HAS_CGROUP_TASKS);
 }
 
 /* Returns why the outcome of a command lacks a domain, or NULL if it has the domain. */
-static const char *outcome_problem(const struct command_capability *a, const struct domain *domain)
+static const char *outcome_problem(const struct command_capability *a, uint64_t domain)
 {
-	if (a->has & domain->bit)
+	if (a->has & domain)
 		return NULL;
-	if (domain->bit == RT_HAS_PROCESSES_PEAK)
+	if (domain == RT_HAS_PROCESSES_PEAK)
 		return events_problem(a);
 	return a->err[RT_ACCOUNTING_CGROUP] < 0
 	           ? method_problem(a, RT_ACCOUNTING_CGROUP)
 	           : "its controller is not enabled for new cgroups here, or shows nothing";
 }
 
-static bool domain_applies(const struct capability *a, const struct domain *domain)
+static bool domain_applies(const struct capability *a, uint64_t domain)
 {
-	return a->sample.kind == RT_KIND_SYSTEM ? domain->of_system : domain->of_tree;
+	return domain & rt_domains(a->sample.kind);
 }
 
 /* Returns "yes", "partial", "estimated" or "no", and fills in why. */
-static const char *verdict(const struct capability *a, const struct domain *domain,
-                           struct rt_obstacle *why)
+static const char *verdict(const struct capability *a, uint64_t domain, struct rt_obstacle *why)
 {
-	int err = rt_tracker_obstacle(a->tracker, domain->bit, why, sizeof(*why));
+	int err = rt_tracker_obstacle(a->tracker, domain, why, sizeof(*why));
 
 	if (err < 0) { /* it was not asked for */
 		*why = (struct rt_obstacle){ .error = err };
 		snprintf(why->text, sizeof(why->text), "%s", rt_strerror(err));
 	}
-	if (domain->bit == RT_HAS_ZFS && why->error == -ENOENT) /* as on most systems */
+	if (domain == RT_HAS_ZFS && why->error == -ENOENT) /* as on most systems */
 		snprintf(why->text, sizeof(why->text), "There is no ZFS here.");
-	if (a->sample.valid & domain->bit)
+	if (a->sample.valid & domain)
 		return "yes";
-	if (a->sample.estimated & domain->bit)
+	if (a->sample.estimated & domain)
 		return "estimated";
-	return a->sample.partial & domain->bit ? "partial" : "no";
+	return a->sample.partial & domain ? "partial" : "no";
 }
 
 static void text_of_capability(struct text *out, const struct capability *a)
 {
-	const struct domain *domain;
+	struct named_bit domain;
 
 	text_printf(out, "\n%s:\n", a->title);
 	if (a->err < 0) {
 		text_printf(out, "  cannot be followed: %s\n", rt_strerror(a->err));
 		return;
 	}
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
 		struct rt_obstacle why;
 		const char *answer;
 
-		if (!domain_applies(a, domain))
+		if (!domain_applies(a, domain.bit))
 			continue;
-		answer = verdict(a, domain, &why);
-		text_printf(out, "  %-28s %s%s%s\n", domain->about, answer, why.error ? ": " : "",
+		answer = verdict(a, domain.bit, &why);
+		text_printf(out, "  %-28s %s%s%s\n", domain.about, answer, why.error ? ": " : "",
 		            why.text);
 	}
 }
@@ -182,7 +181,7 @@ static void text_of_answer(struct text *out, const char *about, const char *prob
 
 static void text_of_commands(struct text *out, const struct command_capability *a)
 {
-	const struct domain *domain;
+	struct named_bit domain;
 	char about[40];
 
 	text_add(out, "\nCommands:\n");
@@ -196,9 +195,9 @@ static void text_of_commands(struct text *out, const struct command_capability *
 		text_printf(out, "%s%s%s", i ? "; " : " ", a->hierarchy[i].name,
 		            i + 1 < a->hierarchy_count ? "" : "\n");
 	text_of_answer(out, "process events", events_problem(a));
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (is_command_domain(domain))
-			text_of_answer(out, domain->about, outcome_problem(a, domain));
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
+		if (is_command_domain(domain.bit))
+			text_of_answer(out, domain.about, outcome_problem(a, domain.bit));
 	}
 }
 
@@ -251,19 +250,19 @@ static void text_of_info(struct text *out, const struct utsname *kernel,
 
 static void json_of_capability(struct text *out, const struct capability *a)
 {
-	const struct domain *domain;
+	struct named_bit domain;
 
 	json_begin(out, a->key, '{');
 	json_string(out, "error", a->err < 0 ? rt_strerror(a->err) : NULL);
 	json_begin(out, "domains", '{');
-	for (size_t i = 0; a->err == 0 && (domain = domain_at(i)); i++) {
+	for (uint32_t i = 0; a->err == 0 && next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
 		struct rt_obstacle why;
 		const char *answer;
 
-		if (!domain_applies(a, domain))
+		if (!domain_applies(a, domain.bit))
 			continue;
-		answer = verdict(a, domain, &why);
-		json_begin(out, domain->name, '{');
+		answer = verdict(a, domain.bit, &why);
+		json_begin(out, domain.name, '{');
 		json_string(out, "available", answer);
 		json_string(out, "why", why.error ? why.text : NULL);
 		json_end(out, '}');
@@ -282,7 +281,7 @@ static void json_of_answer(struct text *out, const char *key, const char *proble
 
 static void json_of_commands(struct text *out, const struct command_capability *a)
 {
-	const struct domain *domain;
+	struct named_bit domain;
 
 	json_begin(out, "command", '{');
 	json_begin(out, "accounting", '{');
@@ -295,9 +294,9 @@ static void json_of_commands(struct text *out, const struct command_capability *
 	json_end(out, ']');
 	json_of_answer(out, "process_events", events_problem(a));
 	json_begin(out, "domains", '{');
-	for (size_t i = 0; (domain = domain_at(i)); i++) {
-		if (is_command_domain(domain))
-			json_of_answer(out, domain->name, outcome_problem(a, domain));
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
+		if (is_command_domain(domain.bit))
+			json_of_answer(out, domain.name, outcome_problem(a, domain.bit));
 	}
 	json_end(out, '}');
 	json_end(out, '}');

@@ -80,7 +80,7 @@ static void add_column(struct text *out, const struct columns *columns, const st
 		json_string(out, column->name, value.word);
 		break;
 	case VALUE_REASONS:
-		json_reasons(out, column->name, (uint32_t)value.whole);
+		json_bits(out, RT_CONSTANTS_REASON, column->name, value.whole);
 		break;
 	case VALUE_PARTIAL:
 	case VALUE_ESTIMATED:

@@ -164,8 +164,8 @@ static void json_row(struct text *out, const struct listed *listed)
 	json_number(out, "write_bytes", io, (int64_t)row->write_bytes);
 	json_bool(out, "final", has_flag(row, RT_PROCESS_FINAL));
 	json_bool(out, "running", has_flag(row, RT_PROCESS_RUNNING));
-	json_domains(out, "partial", row->partial);
-	json_domains(out, "estimated", row->estimated);
+	json_bits(out, RT_CONSTANTS_HAS, "partial", row->partial);
+	json_bits(out, RT_CONSTANTS_HAS, "estimated", row->estimated);
 	json_number(out, "own_read_bytes", own_io, (int64_t)row->own_read_bytes);
 	json_number(out, "own_write_bytes", own_io, (int64_t)row->own_write_bytes);
 	json_bool(out, "forked_only", has_flag(row, RT_PROCESS_NO_EXEC));

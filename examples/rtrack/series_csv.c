@@ -68,7 +68,7 @@ static void add_cell(struct text *out, const struct columns *columns, const stru
 		text_quoted(out, value->word);
 		break;
 	case VALUE_REASONS:
-		text_reasons(out, (uint32_t)value->whole, " ");
+		text_bits(out, RT_CONSTANTS_REASON, value->whole, " ");
 		break;
 	case VALUE_PARTIAL:
 	case VALUE_ESTIMATED:

@@ -347,10 +347,10 @@ void summary_field_add_plain(struct text *out, const struct summary_field *field
 		add_words(out, words_of(field, u));
 		break;
 	case UNIT_DOMAINS:
-		text_domains(out, summary_field_whole(field, u), ",");
+		text_bits(out, RT_CONSTANTS_HAS, summary_field_whole(field, u), ",");
 		break;
 	case UNIT_REASONS:
-		text_reasons(out, (uint32_t)summary_field_whole(field, u), ",");
+		text_bits(out, RT_CONSTANTS_REASON, summary_field_whole(field, u), ",");
 		break;
 	}
 }
@@ -397,10 +397,10 @@ void summary_field_add_json(struct text *out, const struct summary_field *field,
 		add_json_words(out, key, words_of(field, u));
 		break;
 	case UNIT_DOMAINS:
-		json_domains(out, key, summary_field_whole(field, u));
+		json_bits(out, RT_CONSTANTS_HAS, key, summary_field_whole(field, u));
 		break;
 	case UNIT_REASONS:
-		json_reasons(out, key, (uint32_t)summary_field_whole(field, u));
+		json_bits(out, RT_CONSTANTS_REASON, key, summary_field_whole(field, u));
 		break;
 	}
 }

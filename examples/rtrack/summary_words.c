@@ -188,20 +188,20 @@ void summary_add_accounting(struct text *out, const struct usage *u)
 
 /* Other programs are to blame only if there is an account that they share. The parent of the
  * process that was followed is not in its tree. */
-static const char *words_of(const struct reason *reason, const struct usage *u)
+static const char *words_of(const struct named_bit *reason, const struct usage *u)
 {
 	if (reason->bit == RT_REASON_UNWAITED && u->kind == USAGE_ATTACH && u->has_ended)
 		return "a process, perhaps the one that was followed, exited and no parent in the "
 		       "tree waited for it";
 	if (reason->bit == RT_REASON_UNVERIFIED && u->cpu_high_ns == UINT64_MAX)
 		return "nothing here shows that every process was waited for";
-	return reason->words;
+	return reason->about;
 }
 
 /* E.g.: "up to 0.500 s of CPU may be missing: a process could not be read in full". */
 static void add_missing_cpu(struct text *out, const struct usage *u)
 {
-	const struct reason *reason;
+	struct named_bit reason;
 	const char *gap = ": ";
 
 	if (u->error_bound_ns == UINT64_MAX)
@@ -210,26 +210,26 @@ static void add_missing_cpu(struct text *out, const struct usage *u)
 		text_printf(out, "up to %s of CPU may be missing", human_time(u->error_bound_ns).s);
 	if (u->cpu_estimate_ns > u->cpu_low_ns)
 		text_printf(out, ", probably %s", human_time(u->cpu_estimate_ns - u->cpu_low_ns).s);
-	for (size_t i = 0; (reason = reason_at(i)); i++) {
-		if (!(missing_reasons(u) & reason->bit))
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_REASON, &i, &reason);) {
+		if (!(missing_reasons(u) & reason.bit))
 			continue;
-		text_printf(out, "%s%s", gap, words_of(reason, u));
+		text_printf(out, "%s%s", gap, words_of(&reason, u));
 		gap = "; ";
 	}
 }
 
 static void add_supervisor_problem(struct text *out, const struct usage *u)
 {
-	const struct reason *reason;
+	struct named_bit reason;
 
 	text_printf(out, "accounting is by %s: ", accounting_name(u->accounting));
 	if (u->supervisor_problem) {
 		text_add(out, u->supervisor_problem);
 		return;
 	}
-	for (size_t i = 0; (reason = reason_at(i)); i++) {
-		if (reason->bit == RT_REASON_NO_SUPERVISOR)
-			text_add(out, reason->words);
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_REASON, &i, &reason);) {
+		if (reason.bit == RT_REASON_NO_SUPERVISOR)
+			text_add(out, reason.about);
 	}
 }
 
