@@ -47,6 +47,7 @@ from typing import (
     Union,
 )
 
+# Written by tests/abi/update_fields.py.
 RUSAGE_SELF = 0
 RUSAGE_CHILDREN = -1
 RUSAGE_THREAD = 1
@@ -134,6 +135,15 @@ OBSTACLE_SLOW = 7
 OBSTACLE_ERROR = 8
 OBSTACLE_UNSEEN = 9
 
+ITEM_IN_TOTAL = 1 << 0
+ITEM_PARTITION = 1 << 1
+ITEM_VIRTUAL = 1 << 2
+ITEM_STALLED = 1 << 3
+ITEM_NETWORK = 1 << 4
+
+GPU_NVML = 1
+GPU_DRM = 2
+
 ACCOUNTING_AUTO = 0
 ACCOUNTING_POLL = 1
 ACCOUNTING_WAIT = 2
@@ -148,6 +158,10 @@ COMMAND_ONLY_FDS = 1 << 3
 COMMAND_KILL_ON_FREE = 1 << 4
 COMMAND_SUBREAPER_SELF = 1 << 5
 
+PEAK_PSS = 1
+PEAK_RSS = 2
+PEAK_CGROUP = 3
+
 PROCESS_FINAL = 1 << 0
 PROCESS_RUNNING = 1 << 1
 PROCESS_NO_EXEC = 1 << 2
@@ -156,19 +170,6 @@ PROCESS_OWN_IO = 1 << 4
 
 TEXT_COMMAND_LINE = 1
 TEXT_CWD = 2
-
-PEAK_PSS = 1
-PEAK_RSS = 2
-PEAK_CGROUP = 3
-
-ITEM_IN_TOTAL = 1 << 0
-ITEM_PARTITION = 1 << 1
-ITEM_VIRTUAL = 1 << 2
-ITEM_STALLED = 1 << 3
-ITEM_NETWORK = 1 << 4
-
-GPU_NVML = 1
-GPU_DRM = 2
 
 TRACE_BACK_END_AUTO = 0
 TRACE_BACK_END_BPF = 1
@@ -186,6 +187,7 @@ TRACE_EVENT_32BIT = 1 << 0
 TRACE_EVENT_UNREAD = 1 << 1
 TRACE_EVENT_NO_ENTRY = 1 << 2
 TRACE_EVENT_EXE_CUT = 1 << 3
+# End of what is written.
 
 # Seconds that wait() sleeps at most. A signal that arrives while the library does not sleep
 # interrupts nothing, so its Python handler runs after the slice.

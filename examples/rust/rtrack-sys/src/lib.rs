@@ -8,10 +8,10 @@
 mod bindings;
 pub use bindings::*;
 
+// Written by tests/abi/update_fields.py.
 pub const RT_RUSAGE_SELF: i32 = 0;
 pub const RT_RUSAGE_CHILDREN: i32 = -1;
 pub const RT_RUSAGE_THREAD: i32 = 1;
-
 pub const RT_HAS_CPU: u64 = 1 << 0;
 pub const RT_HAS_RSS: u64 = 1 << 1;
 pub const RT_HAS_PSS: u64 = 1 << 2;
@@ -52,3 +52,4 @@ pub const RT_HAS_CGROUP_MEMORY_EVENTS: u64 = 1 << 43;
 pub const RT_HAS_CGROUP_OOM_KILLS: u64 = 1 << 44;
 pub const RT_HAS_CGROUP_SWAP: u64 = 1 << 45;
 pub const RT_HAS_CGROUP_TASKS_PEAK: u64 = 1 << 46;
+// End of what is written.
