@@ -2,17 +2,12 @@
 /* The table of the collectors of cgroups. */
 #include "collect/cgroup_collector.h"
 
-extern const struct rti_cgroup_collector rti_cgroup_cpu;
-extern const struct rti_cgroup_collector rti_cgroup_io;
-extern const struct rti_cgroup_collector rti_cgroup_memory;
-extern const struct rti_cgroup_collector rti_cgroup_memory_events;
-extern const struct rti_cgroup_collector rti_cgroup_pressure;
-extern const struct rti_cgroup_collector rti_cgroup_quota;
-extern const struct rti_cgroup_collector rti_cgroup_tasks;
+#define CGROUP(name) extern const struct rti_cgroup_collector rti_cgroup_##name;
+#include "collect/collectors.def"
 
 const struct rti_cgroup_collector *const rti_cgroup_collectors[] = {
-	&rti_cgroup_cpu, &rti_cgroup_quota, &rti_cgroup_memory,   &rti_cgroup_memory_events,
-	&rti_cgroup_io,  &rti_cgroup_tasks, &rti_cgroup_pressure,
+#define CGROUP(name) &rti_cgroup_##name,
+#include "collect/collectors.def"
 };
 
 const size_t rti_cgroup_collector_count =

@@ -70,7 +70,12 @@ struct rti_target {
 	struct rti_file *statm, *io, *status, *schedstat;
 };
 
-#define RTI_PID_COLLECTORS_MAX 7
+/* How many collectors of processes there are. */
+enum {
+	RTI_PID_COLLECTORS_MAX = 0
+#define PID(name) +1
+#include "collect/collectors.def"
+};
 
 /* The figures of one member. A collector writes values first and sets the bit last. */
 struct rti_figures {
@@ -157,7 +162,7 @@ struct rti_pid_collector {
 	void (*keep_children_share)(struct rti_figures *out, const struct rti_shared_stats *shared);
 };
 
-/* registry.c: the one source file that a new collector edits besides its own. */
+/* registry.c: made of collectors.def, which a new collector gets a line in. */
 extern const struct rti_pid_collector *const rti_pid_collectors[];
 extern const struct rti_sys_collector *const rti_sys_collectors[];
 extern const size_t rti_pid_collector_count, rti_sys_collector_count;
