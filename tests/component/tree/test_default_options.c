@@ -10,10 +10,6 @@
 #include "tree_inside.h"
 
 #define FILES_DEFAULT_MAX 65536
-#define ALL_OF_A_TREE                                                                              \
-	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_FAULTS |      \
-	 RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_THREADS |                \
-	 RT_HAS_PEAK_TREE | RT_HAS_IO_CALLS)
 
 static struct tree_options get_options(const struct rt_opts *opts)
 {
@@ -52,7 +48,7 @@ START_TEST(options_of_zero_follow_children_and_read_memory_without_events)
 	ck_assert_uint_eq(options.follows_children, 1);
 	ck_assert_uint_eq(options.flags, 0);
 	ck_assert_uint_eq(options.has_events, 0);
-	ck_assert_uint_eq(options.want, ALL_OF_A_TREE);
+	ck_assert_uint_eq(options.want, rt_default_domains(RT_KIND_PID));
 }
 END_TEST
 
@@ -80,17 +76,12 @@ START_TEST(file_option_of_zero_is_a_quarter_or_half_of_the_limit)
 }
 END_TEST
 
-START_TEST(system_tracker_with_options_of_zero_wants_all_of_the_system)
+START_TEST(system_tracker_with_options_of_zero_wants_the_default_domains)
 {
-	const uint64_t all = RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY | RT_HAS_MEMORY |
-	                     RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_DISK |
-	                     RT_HAS_FILESYSTEM | RT_HAS_NETWORK | RT_HAS_LOAD |
-	                     RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO |
-	                     RT_HAS_ZFS | RT_HAS_PROCESSES | RT_HAS_THREADS;
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_system_tracker_new(&tracker, NULL), 0);
-	ck_assert_uint_eq(get_wanted(tracker), all);
+	ck_assert_uint_eq(get_wanted(tracker), rt_default_domains(RT_KIND_SYSTEM));
 	ck_assert_uint_eq(tracker->ctx.flags, 0);
 	rt_tracker_free(tracker);
 }
@@ -105,6 +96,6 @@ int main(void)
 	tcase_add_test(tree, options_of_zero_follow_children_and_read_memory_without_events);
 	tcase_add_test(tree, pss_options_of_zero_are_one_percent_and_fifty_milliseconds);
 	tcase_add_test(tree, file_option_of_zero_is_a_quarter_or_half_of_the_limit);
-	tcase_add_test(system, system_tracker_with_options_of_zero_wants_all_of_the_system);
+	tcase_add_test(system, system_tracker_with_options_of_zero_wants_the_default_domains);
 	return suite_run(suite);
 }
