@@ -8,31 +8,21 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "collect/collector.h"
 #include "os/kernel_abi.h"
 #include "system/system.h"
 #include "tree_inside.h"
 
-#define WANT_BITS 32
+#define WANT_BITS 64
 #define FIRST_SAMPLES_MAX 50
 
 #define ONE_READ_BYTES 2048 /* a text that is longer may take another read, for its end */
 
-/* What the system collectors read, and which domains want it. */
-static const struct {
-	uint64_t want;
-	const char *file;
-} system_files[] = {
-	{ RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY, "stat" },
-	{ RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP, "meminfo" },
-	{ RT_HAS_DISK, "diskstats" },
-	{ RT_HAS_NETWORK, "net/dev" },
-	{ RT_HAS_LOAD | RT_HAS_THREADS, "loadavg" },
-	{ RT_HAS_PRESSURE_CPU, "pressure/cpu" },
-	{ RT_HAS_PRESSURE_MEMORY, "pressure/memory" },
-	{ RT_HAS_PRESSURE_IO, "pressure/io" },
-};
+/* What GPUs cost depends on the GPUs that there are: see collect/test_sys_gpu.c. */
+#define OF_GPUS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
 
-enum { SYSTEM_FILES = sizeof(system_files) / sizeof(system_files[0]) };
+/* Their collectors do not read the file of their entry in each sample. */
+#define READ_SELDOM (RT_HAS_PROCESSES | RT_HAS_FILESYSTEM | RT_HAS_ZFS | OF_GPUS)
 
 /* Returns how many bytes one read of a file in /proc yields, at most 4096. 0: it cannot be read. */
 static size_t count_bytes_of_read(const char *file)
@@ -90,6 +80,18 @@ static bool has_links(void)
 	       strcmp(name, "pid:[4026531836]") == 0 && access("/proc/1", F_OK) == 0;
 }
 
+/* Returns the domains that a file of a collector is read for: one each, in order, or all. */
+static uint64_t domains_of_file(const struct rti_sys_collector *collector, size_t file)
+{
+	uint64_t left = collector->provides;
+
+	if (!collector->files[1])
+		return left;
+	while (file-- > 0)
+		left &= left - 1;
+	return left & -left;
+}
+
 /* Assert that the files of the wanted domains, and no others, were read once. Where the links of
  * /proc do not tell the processes, the directory is opened each time, since pread() cannot return
  * to the start of a directory. */
@@ -99,14 +101,17 @@ static void check_files(uint64_t want)
 	bool has_more_reads = false;
 	unsigned files = 0;
 
-	for (size_t i = 0; i < SYSTEM_FILES; i++) {
-		size_t bytes = count_bytes_of_read(system_files[i].file);
-		unsigned expected = system_files[i].want & want && bytes > 0;
+	for (size_t i = 0; i < rti_sys_collector_count * RTI_SYS_FILES_MAX; i++) {
+		const struct rti_sys_collector *c = rti_sys_collectors[i / RTI_SYS_FILES_MAX];
+		const char *file = c->files[i % RTI_SYS_FILES_MAX];
+		size_t bytes = file ? count_bytes_of_read(file) : 0;
+		unsigned expected = bytes > 0 && domains_of_file(c, i % RTI_SYS_FILES_MAX) & want;
 
-		ck_assert_uint_eq(count_reads_of(system_files[i].file), expected);
+		if (!file || c->provides & READ_SELDOM)
+			continue;
+		ck_assert_uint_eq(count_reads_of(file), expected);
 		files += expected;
-		has_more_reads |=
-		    expected && (bytes > ONE_READ_BYTES || is_covered(system_files[i].file));
+		has_more_reads |= expected && (bytes > ONE_READ_BYTES || is_covered(file));
 	}
 	ck_assert_uint_eq(count_reads_of("."), lists_proc);
 	ck_assert_uint_eq(meter.files, files + lists_proc);
@@ -159,9 +164,6 @@ START_TEST(system_with_all_domains_costs_one_read_of_each_file)
 	check_other_calls(get_wanted(fix.tracker));
 }
 END_TEST
-
-/* What GPUs cost depends on the GPUs that there are: see collect/test_sys_gpu.c. */
-#define OF_GPUS (RT_HAS_GPU | RT_HAS_GPU_MEMORY | RT_HAS_GPU_ENERGY)
 
 /* One run for each RT_HAS_ bit. Some bits are no domains of the system. */
 START_TEST(system_domain_wanted_alone_costs_its_own_files)
