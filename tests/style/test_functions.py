@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""C functions have at most 60 lines, and blocks in the library are at most four levels deep.
+"""C functions have at most 90 lines, and blocks in the library are at most four levels deep.
 
 Both are read off the layout that clang-format produces: a function body starts with "{" and ends
 with "}" in the first column, and each tab of indentation is one level. So the body of a function is
@@ -11,7 +11,7 @@ from typing import Iterator, List, NamedTuple, Optional, Tuple
 
 from sources import fail_with, is_frozen, need_checkout, read, tracked, without_comments
 
-MAX_LINES = 60
+MAX_LINES = 90
 MAX_LEVELS = 4
 
 
@@ -82,7 +82,7 @@ def c_functions(*folders: str) -> Iterator[Tuple[str, Function]]:
 
 class Functions(unittest.TestCase):
     def test_length(self) -> None:
-        """No function body in lib/, examples/ and tests/ has more than 60 lines."""
+        """No function body in lib/, examples/ and tests/ has more than 90 lines."""
         fail_with(
             self,
             (
