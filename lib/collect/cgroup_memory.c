@@ -4,7 +4,7 @@
 
 #include "collect/cgroup_collector.h"
 #include "parse/cgroup_stat.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 #define FROM_STAT                                                                                  \
 	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_FAULTS | RT_HAS_CGROUP_SWAP)

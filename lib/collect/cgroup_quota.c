@@ -5,7 +5,7 @@
 
 #include "collect/cgroup_collector.h"
 #include "parse/cgroup_stat.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 #define MILLICORES 1000u
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/arith.h"
 #include "util/array.h"
-#include "util/saturate.h"
 
 void rti_drm_clients_begin(struct rti_drm_clients *table)
 {

@@ -9,7 +9,7 @@
 #include "collect/collector.h"
 #include "collect/thread_sum.h"
 #include "os/pid_file.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 static int read_io(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_pid_io *io)

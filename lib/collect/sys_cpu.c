@@ -11,8 +11,8 @@
 #include "collect/collector.h"
 #include "collect/counter.h"
 #include "collect/rows.h"
+#include "util/arith.h"
 #include "util/array.h"
-#include "util/saturate.h"
 #include "util/visit.h"
 
 enum mode { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, GUEST, GUEST_NICE, MODES };

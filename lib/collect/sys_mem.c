@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "collect/collector.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 #define KEY(name) (UINT32_C(1) << RTI_MEM_##name)
 #define SWAP_KEYS (KEY(SWAP_TOTAL) | KEY(SWAP_FREE) | KEY(SWAP_CACHED))

@@ -7,7 +7,7 @@
 #include "command/cpu_bounds.h"
 #include "os/cpu_time.h"
 #include "os/supervisor_protocol.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* A thread reaps itself (kernel/exit.c, release_task()), and uses some more CPU time before it
  * leaves the CPU. That is in the account of the cgroup alone. Linux 6.18, means of 40 threads: 2 to

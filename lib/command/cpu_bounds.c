@@ -3,7 +3,7 @@
 #include "command/cpu_bounds.h"
 
 #include "os/cpu_time.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 {

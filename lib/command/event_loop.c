@@ -8,7 +8,7 @@
 
 #include "command/handle.h"
 #include "os/pidfd.h"
-#include "util/min_max.h"
+#include "util/arith.h"
 
 /* The program has ended, and its supervisor does not report it yet; or the caller is its own, and
  * is to handle events. */

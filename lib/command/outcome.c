@@ -12,7 +12,7 @@
 #include "command/cpu_bounds.h"
 #include "command/lost_program.h"
 #include "os/cpu_time.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 #include "util/visit.h"
 
 #define MIB 1048576u

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include "os/cpu_time.h"
+#include "util/arith.h"
 #include "util/array.h"
-#include "util/saturate.h"
 
 /* A flag of rows while they are gathered: it comes from a sample. */
 #define IS_SAMPLED (UINT32_C(1) << 31)

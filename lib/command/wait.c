@@ -15,8 +15,7 @@
 #include "command/event_loop.h"
 #include "command/outcome.h"
 #include "os/pidfd.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* Two peak polls are this far apart at least, and this many times as long as one costs. */
 #define POLL_NS 10000000u

@@ -10,7 +10,7 @@
 
 #include "os/platform.h"
 #include "os/stuck_calls.h"
-#include "util/min_max.h"
+#include "util/arith.h"
 
 /* If the host locks its memory, the usual 8 MiB would be resident in full. */
 #define STACK_BYTES ((size_t)256 << 10)

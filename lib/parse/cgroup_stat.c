@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "parse/scan.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 #include "util/visit.h"
 
 /* v1 has no word for "no limit" of memory, but the largest number of bytes in whole pages. */

@@ -6,7 +6,7 @@
 
 #include "parse/pci_address.h"
 #include "parse/scan.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* One region of memory. drm-memory- is what older drivers write for drm-resident-. */
 struct region {

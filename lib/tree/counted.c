@@ -3,7 +3,7 @@
 #include "tree/counted.h"
 
 #include "os/cpu_time.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 static void set_counters(const struct rti_account_use *use, uint64_t out[RTI_COUNTERS])
 {

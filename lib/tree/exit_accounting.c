@@ -22,7 +22,7 @@
 #include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
-#include "util/min_max.h"
+#include "util/arith.h"
 
 /* Some milliseconds, in case the reaper of a process has to wait for a CPU. */
 #define RELEASE_LOOKS_MAX 2000

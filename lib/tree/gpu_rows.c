@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/arith.h"
 #include "util/array.h"
-#include "util/saturate.h"
 
 static struct rt_gpu *row_at(const struct rti_tree_gpu *gpu, size_t row)
 {

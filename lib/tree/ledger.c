@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "os/cpu_time.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* What a process may use between its fork and its entry into the cgroup, where the kernel cannot
  * fork it there (before Linux 5.7). The account itself is in whole microseconds. */

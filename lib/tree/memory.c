@@ -11,8 +11,7 @@
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
 #include "tree/watch_members.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* If what was read contradicts the model for this long, the model is wrong. */
 #define MODEL_IS_WRONG_NS 1000000000u

@@ -6,8 +6,7 @@
 
 #include "tree/member_read.h"
 #include "tree/memory_note.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* A peak is new if it is this part of the last one above it: a hundredth. */
 #define NEW_PEAK 100

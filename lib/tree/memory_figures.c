@@ -4,7 +4,7 @@
 
 #include "tree/pss_read.h"
 #include "tree/state.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out)
 {

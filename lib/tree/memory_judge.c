@@ -6,8 +6,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* A sum of reads that may have moved by less, as a part of it, is better than the model. */
 #define USABLE_DOUBT 20

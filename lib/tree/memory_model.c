@@ -3,8 +3,7 @@
 #include "tree/memory_model.h"
 
 #include "tree/member_table.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 /* The kernel counts pages per CPU before it adds them up, so two reads may differ by some. */
 #define ALIKE_PAGES 64u

@@ -12,8 +12,7 @@
 #include "tree/memory_note.h"
 #include "tree/read_policy.h"
 #include "tree/usage_post.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 static void raise_to(uint64_t *peak, uint64_t bytes)
 {

@@ -8,8 +8,8 @@
 #include "collect/pid_stat.h"
 #include "os/procfs_path.h"
 #include "tree/new_members.h"
+#include "util/arith.h"
 #include "util/array.h"
-#include "util/saturate.h"
 #include "util/visit.h"
 
 #define FILES_MIN 64      /* fewer children files cost less than finding out */

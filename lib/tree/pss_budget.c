@@ -2,8 +2,7 @@
 /* How much CPU time reading PSS may use. */
 #include "tree/pss_budget.h"
 
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 #define DEFAULT_SHARE 10
 #define DEFAULT_HOLD_NS 50000000u

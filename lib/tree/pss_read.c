@@ -7,8 +7,7 @@
 #include "collect/pid_mm.h"
 #include "tree/member_read.h"
 #include "tree/state.h"
-#include "util/min_max.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 #define FEW_PAGES 256u
 #define RETRY_NS 1000000000u /* of what could not be read */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "tree/memory_judge.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 struct rti_tree;
 struct rti_member;

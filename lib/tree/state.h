@@ -19,7 +19,7 @@
 #include "tree/reused_pids_state.h"
 #include "tree/skipped.h"
 #include "tree/watch_state.h"
-#include "util/saturate.h"
+#include "util/arith.h"
 
 struct rti_member_row;
 struct rti_tree_gpu;

@@ -2,7 +2,7 @@
 /* Whether it pays to have the kernel watch a tree. */
 #include "tree/watch_choice.h"
 
-#include "util/min_max.h"
+#include "util/arith.h"
 
 /* A loop without a pause has all in the cache. The samples after it may be slower ones. */
 #define LOOK_MIN_NS 200

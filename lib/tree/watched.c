@@ -14,7 +14,7 @@
 #include "tree/read_policy.h"
 #include "tree/reused_pids.h"
 #include "tree/watch_members.h"
-#include "util/min_max.h"
+#include "util/arith.h"
 
 #define TRIES_MAX 16
 /* All threads of the system are searched for one that a hook has missed: at this interval, or at so
