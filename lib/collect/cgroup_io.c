@@ -4,6 +4,7 @@
 
 #include "collect/cgroup_collector.h"
 #include "parse/parse.h"
+#include "util/arith.h"
 
 static const struct rti_cgroup_source source = { RTI_CONTROLLER_IO, "io.stat",
 	                                         "blkio.throttle.io_service_bytes_recursive" };
@@ -12,7 +13,7 @@ struct state {
 	struct rti_file file;
 	uint64_t read_bytes, write_bytes; /* as reported last */
 	uint32_t devices;                 /* with figures, in the sample before */
-	bool has_lost;                    /* a device is gone, and what was counted for it */
+	bool has_lost;                    /* a device is gone, with its counts */
 };
 
 static void io_open(void *state)
@@ -32,16 +33,6 @@ static int parse(const struct rti_buf *buf, bool is_v1, struct rti_cgroup_io *ou
 	return err == 0 && is_v1 && out->devices == 0 ? -ENODATA : err;
 }
 
-/* A device that has figures keeps its line, until it is removed. */
-static void advance(struct state *st, const struct rti_cgroup_io *io)
-{
-	st->has_lost |= io->devices < st->devices || io->read_bytes < st->read_bytes ||
-	                io->write_bytes < st->write_bytes;
-	st->devices = io->devices;
-	st->read_bytes = io->read_bytes > st->read_bytes ? io->read_bytes : st->read_bytes;
-	st->write_bytes = io->write_bytes > st->write_bytes ? io->write_bytes : st->write_bytes;
-}
-
 static void io_collect(void *state, struct rti_cgroup_look *look)
 {
 	struct state *st = state;
@@ -57,7 +48,12 @@ static void io_collect(void *state, struct rti_cgroup_look *look)
 		                err == -ENODATA ? RTI_CAUSE_CGROUP_VERSION : RTI_CAUSE_READ, err);
 		return;
 	}
-	advance(st, &io);
+	/* A device that has figures keeps its line until it is removed. */
+	st->has_lost |= io.devices < st->devices || io.read_bytes < st->read_bytes ||
+	                io.write_bytes < st->write_bytes;
+	st->devices = io.devices;
+	st->read_bytes = rti_max(io.read_bytes, st->read_bytes);
+	st->write_bytes = rti_max(io.write_bytes, st->write_bytes);
 	look->out->cgroup_read_bytes = st->read_bytes;
 	look->out->cgroup_write_bytes = st->write_bytes;
 	if (!is_v1 && !st->has_lost) {

@@ -42,17 +42,11 @@ static void set_figures(enum resource which, const struct rti_pressure *now, str
 	out->valid |= bits[which];
 }
 
-static enum rti_cause cause_of(const struct rti_cgroup_place *place, int err)
-{
-	if (!place)
-		return RTI_CAUSE_CGROUP_VERSION;
-	return err == -ENOENT || err == -EOPNOTSUPP ? RTI_CAUSE_NO_FIGURE : RTI_CAUSE_READ;
-}
-
 static void read_one(struct state *st, struct rti_cgroup_look *look, enum resource which)
 {
 	const struct rti_cgroup_place *place = rti_cgroup_place_v2(look->places);
 	const struct rti_context *ctx = look->ctx;
+	enum rti_cause cause = RTI_CAUSE_READ;
 	struct rti_pressure now = { 0 };
 	int err = -EOPNOTSUPP;
 
@@ -63,10 +57,15 @@ static void read_one(struct state *st, struct rti_cgroup_look *look, enum resour
 		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
 	if (err == 0 && which != CPU && !now.has_full)
 		err = -EBADMSG;
-	if (err == 0)
+	if (err == 0) {
 		set_figures(which, &now, look->out);
-	else
-		rti_cgroup_note(look, &sources[which], bits[which], cause_of(place, err), err);
+		return;
+	}
+	if (!place)
+		cause = RTI_CAUSE_CGROUP_VERSION;
+	else if (err == -ENOENT || err == -EOPNOTSUPP)
+		cause = RTI_CAUSE_NO_FIGURE;
+	rti_cgroup_note(look, &sources[which], bits[which], cause, err);
 }
 
 static void pressure_collect(void *state, struct rti_cgroup_look *look)

@@ -48,17 +48,6 @@ static int parse_max(const char *data, size_t len, uint64_t *millicores)
 }
 
 /* v1 has quota and period in files of their own. */
-static int read_period(struct state *st, struct rti_cgroup_look *look, unsigned level,
-                       uint64_t *period_us)
-{
-	int err =
-	    rti_cgroup_read_level(look, &period_source, level, &st->periods, RT_HAS_CGROUP_CPU);
-
-	if (err == 0)
-		err = rti_parse_cgroup_limit(look->ctx->buf->data, look->ctx->buf->len, period_us);
-	return err == 0 && *period_us == 0 ? -EBADMSG : err;
-}
-
 static int read_limit_v1(struct state *st, struct rti_cgroup_look *look, uint64_t *least)
 {
 	const struct rti_buf *buf = look->ctx->buf;
@@ -73,24 +62,22 @@ static int read_limit_v1(struct state *st, struct rti_cgroup_look *look, uint64_
 			return 0;
 		if (err == 0)
 			err = rti_parse_cgroup_limit(buf->data, buf->len, &quota_us);
-		if (err == 0 && quota_us != RTI_NO_LIMIT)
-			err = read_period(st, look, i, &period_us);
+		if (err == 0 && quota_us != RTI_NO_LIMIT) {
+			err = rti_cgroup_read_level(look, &period_source, i, &st->periods,
+			                            RT_HAS_CGROUP_CPU);
+			if (err == 0)
+				err = rti_parse_cgroup_limit(buf->data, buf->len, &period_us);
+			if (err == 0 && period_us == 0)
+				err = -EBADMSG;
+		}
 		if (err < 0) {
 			rti_cgroup_note(look, &quota_source, RT_HAS_CGROUP_CPU, RTI_CAUSE_READ,
 			                err);
 			return err;
 		}
 		limit = limit_of(quota_us, period_us);
-		*least = limit < *least ? limit : *least;
+		*least = rti_min(limit, *least);
 	}
-}
-
-static int read_limit(struct state *st, struct rti_cgroup_look *look, uint64_t *millicores)
-{
-	if (rti_cgroup_is_v1(look, RTI_CONTROLLER_CPU))
-		return read_limit_v1(st, look, millicores);
-	return rti_cgroup_read_least(look, &max_source, &st->limits, RT_HAS_CGROUP_CPU, parse_max,
-	                             millicores);
 }
 
 /* In v2, cpu.stat lacks the lines if the controller is not enabled, as in the root. */
@@ -115,6 +102,7 @@ static void quota_collect(void *state, struct rti_cgroup_look *look)
 	struct rti_cgroup_throttle throttle;
 	struct rt_metrics *out = look->out;
 	uint64_t millicores;
+	int err;
 
 	if (rti_cgroup_read(look, &stat_source, &st->stat, RT_HAS_CGROUP_CPU) < 0)
 		return;
@@ -122,7 +110,12 @@ static void quota_collect(void *state, struct rti_cgroup_look *look)
 		note_missing_lines(look);
 		return;
 	}
-	if (read_limit(st, look, &millicores) < 0)
+	if (rti_cgroup_is_v1(look, RTI_CONTROLLER_CPU))
+		err = read_limit_v1(st, look, &millicores);
+	else
+		err = rti_cgroup_read_least(look, &max_source, &st->limits, RT_HAS_CGROUP_CPU,
+		                            parse_max, &millicores);
+	if (err < 0)
 		return;
 	out->cgroup_cpu_periods = throttle.periods;
 	out->cgroup_cpu_throttled_periods = throttle.throttled_periods;

@@ -5,21 +5,16 @@
 #define WRAP (UINT64_C(1) << 32)
 #define CORRECTION_MAX 1000 /* clock ticks, 10 s */
 
-/* Returns true if a 32-bit counter has wrapped around. Assumes that it grows by less than a quarter
- * of its range between two samples. So before a wrap it was in the last quarter, and after it, in
- * the first. */
-static bool is_wrap(uint64_t last, uint64_t now)
-{
-	return last < WRAP && last >= WRAP / 4 * 3 && now < WRAP / 4;
-}
-
 uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
 {
 	uint64_t growth = now;
+	/* Assumes that a 32-bit counter grows by less than a quarter of its range between two
+	 * samples. So it was in the last quarter before it wrapped around, and is in the first. */
+	bool has_wrapped = counter->last < WRAP && counter->last >= WRAP / 4 * 3 && now < WRAP / 4;
 
 	if (now >= counter->last)
 		growth = now - counter->last;
-	else if (is_wrap(counter->last, now))
+	else if (has_wrapped)
 		growth = now + WRAP - counter->last;
 	counter->last = now;
 	counter->total += growth;

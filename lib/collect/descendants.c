@@ -70,45 +70,16 @@ static int add_child(void *arg, int32_t pid)
 	return err < 0 ? err : RTI_CONTINUE;
 }
 
-/* Whether the process of a children file is still a descendant. Its parent may have changed since,
- * if that has exited, and its pid may be that of a stranger by now. */
-static bool is_descendant(const struct walk *walk, size_t i, const struct rti_pid_stat *stat)
-{
-	if (stat->state == 'X' || !rti_pid_stat_is_leader(walk->ctx, stat))
-		return false;
-	return i == 0 || rti_descendant_set_has(walk->known, stat->ppid);
-}
-
-/* Read the stat of an entry through a file that was opened before its children were listed: then
- * the children were those of the process. A process that /proc hides is a child even so, but its
- * own children cannot be known. */
-static int check_entry(struct walk *walk, size_t i, struct rti_file *file)
-{
-	struct rti_pid_stat stat;
-	int err =
-	    file->fd < 0 ? -ESRCH : rti_pid_stat_read(walk->ctx, walk->entries[i].pid, file, &stat);
-
-	if (err == 0 && !is_descendant(walk, i, &stat))
-		err = -ESRCH;
-	return err;
-}
-
-/* Remove an entry, and its children, which are the last entries. */
-static void remove_entry(struct walk *walk, size_t i, size_t first_child)
-{
-	while (walk->count > first_child)
-		forget(walk, walk->entries[--walk->count].pid);
-	forget(walk, walk->entries[i].pid);
-	walk->entries[i].pid = 0;
-	walk->has_vanished = true;
-}
-
+/* Read stat through a file that is opened before the children are listed: then they are children of
+ * this process. A process that /proc hides is a child even so, but its own children cannot be
+ * known. */
 static int visit(struct walk *walk, size_t i)
 {
 	const struct rti_context *ctx = walk->ctx;
 	int32_t pid = walk->entries[i].pid;
 	struct rti_file file = RTI_FILE_INIT;
 	size_t first_child = walk->count;
+	struct rti_pid_stat stat;
 	uint32_t threads;
 	int found, err = rti_pid_file_open(ctx, pid, "stat", &file);
 
@@ -117,23 +88,21 @@ static int visit(struct walk *walk, size_t i)
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
 		return err;
 	found = rti_children_list(ctx, pid, &walk->buf, add_child, walk, &threads);
-	err = check_entry(walk, i, &file);
+	err = file.fd < 0 ? -ESRCH : rti_pid_stat_read(ctx, pid, &file, &stat);
 	rti_procfs_close_file(ctx->procfs, &file);
-	if (err == -ESRCH && i > 0) {
-		remove_entry(walk, i, first_child);
-		return found == -ENOMEM ? found : 0;
-	}
-	return err < 0 ? err : found;
-}
-
-/* One pass by the children files, level by level. */
-static int walk_children(struct walk *walk, int32_t root)
-{
-	int err = add_entry(walk, (struct entry){ .pid = root });
-
-	for (size_t i = 0; err == 0 && i < walk->count; i++)
-		err = visit(walk, i);
-	return err;
+	/* It is no descendant if its parent has exited since, or if its pid has been reused. */
+	if (err == 0 && (stat.state == 'X' || !rti_pid_stat_is_leader(ctx, &stat) ||
+	                 (i > 0 && !rti_descendant_set_has(walk->known, stat.ppid))))
+		err = -ESRCH;
+	if (err != -ESRCH || i == 0)
+		return err < 0 ? err : found;
+	/* Remove it, and its children, which are the last entries. */
+	while (walk->count > first_child)
+		forget(walk, walk->entries[--walk->count].pid);
+	forget(walk, pid);
+	walk->entries[i].pid = 0;
+	walk->has_vanished = true;
+	return found == -ENOMEM ? found : 0;
 }
 
 static int add_candidate(void *arg, const char *name)
@@ -154,8 +123,8 @@ static int add_candidate(void *arg, const char *name)
 	              (struct entry){ pid, stat.ppid, stat.starttime });
 }
 
-/* Whether both pids still mean what they did when all processes were listed. The child first: then
- * the parent that it names is the one that is read after it. */
+/* Returns true if neither pid has been reused since all processes were listed. Reads the child
+ * first: then the parent that it names is the one that is read after it. */
 static bool is_still_child(const struct walk *walk, const struct entry *child)
 {
 	const struct entry *parent = walk->entries;
@@ -213,17 +182,22 @@ static int walk_all(struct walk *walk, int32_t root)
 	return err;
 }
 
+/* By the children files, level by level. A kernel without them lists all processes. */
 static int walk_once(struct walk *walk, int32_t root)
 {
 	const struct rti_procfs *procfs = walk->ctx->procfs;
-	bool has_children_files =
-	    rti_procfs_access(procfs, RTI_PROC, rti_task_path(root, root, "children").text) == 0;
+	int err;
 
 	while (walk->count > 0)
 		forget(walk, walk->entries[--walk->count].pid);
 	walk->candidate_count = 0;
 	walk->has_vanished = false;
-	return has_children_files ? walk_children(walk, root) : walk_all(walk, root);
+	if (rti_procfs_access(procfs, RTI_PROC, rti_task_path(root, root, "children").text) < 0)
+		return walk_all(walk, root);
+	err = add_entry(walk, (struct entry){ .pid = root });
+	for (size_t i = 0; err == 0 && i < walk->count; i++)
+		err = visit(walk, i);
+	return err;
 }
 
 static int copy_out(const struct walk *walk, struct rti_descendants *out)

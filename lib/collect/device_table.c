@@ -16,47 +16,36 @@ void rti_device_table_begin(struct rti_device_table *devices)
 	devices->next = 0;
 }
 
-static bool is_device(const struct rti_device *device, const char *name, uint64_t number)
-{
-	return device->number == number && strcmp(device->name, name) == 0;
-}
-
 static struct rti_device *find_device(struct rti_device_table *devices, const char *name,
                                       uint64_t number)
 {
 	for (size_t i = 0; i < devices->count; i++) {
 		size_t at = devices->next + i < devices->count ? devices->next + i
 		                                               : devices->next + i - devices->count;
+		struct rti_device *device = &devices->device[at];
 
-		if (is_device(&devices->device[at], name, number)) {
+		if (device->number == number && strcmp(device->name, name) == 0) {
 			devices->next = at + 1 < devices->count ? at + 1 : 0;
-			return &devices->device[at];
+			return device;
 		}
 	}
 	return NULL;
 }
 
-/* Returns the device that has been unlisted longest, or NULL if all are listed or were in the
- * previous list. It is replaced, so that the table stops growing on hosts where interfaces come and
- * go. */
-static struct rti_device *find_oldest_unlisted(const struct rti_device_table *devices)
-{
-	struct rti_device *oldest = &devices->device[0];
-
-	for (size_t i = 1; i < devices->count; i++)
-		if (devices->device[i].round < oldest->round)
-			oldest = &devices->device[i];
-	return oldest->round + 1 < devices->round ? oldest : NULL;
-}
-
-/* Returns an entry for a new device, or NULL if memory is short. */
+/* Returns an entry for a new device, or NULL if memory is short. A full table does not grow on a
+ * host where interfaces come and go: it replaces the device that has been unlisted longest, unless
+ * that was in the previous list. */
 static struct rti_device *add_device(struct rti_device_table *devices)
 {
-	struct rti_device *device =
-	    devices->count >= RTI_DEVICES_MAX ? find_oldest_unlisted(devices) : NULL;
+	struct rti_device *device = devices->device;
 
-	if (device)
-		return device;
+	if (devices->count >= RTI_DEVICES_MAX) {
+		for (size_t i = 1; i < devices->count; i++)
+			if (devices->device[i].round < device->round)
+				device = &devices->device[i];
+		if (device->round + 1 < devices->round)
+			return device;
+	}
 	device =
 	    rti_array_grow(devices->device, &devices->room, devices->count + 1, sizeof(*device));
 	if (!device)

@@ -22,43 +22,33 @@ static struct rti_pci_address address_of(const struct rti_drm_fdinfo *info)
 		                         info->pci_function };
 }
 
-static bool is_same(const struct rti_drm_client *client, const struct rti_drm_fdinfo *info)
-{
-	struct rti_pci_address pci = address_of(info);
-
-	return client->client_id == info->client_id &&
-	       memcmp(&client->pci, &pci, sizeof(pci)) == 0 &&
-	       strcmp(client->driver, info->driver) == 0;
-}
-
 static struct rti_drm_client *find(const struct rti_drm_clients *table,
                                    const struct rti_drm_fdinfo *info)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (is_same(&table->client[i], info))
-			return &table->client[i];
+	struct rti_pci_address pci = address_of(info);
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_drm_client *client = &table->client[i];
+
+		if (client->client_id == info->client_id &&
+		    memcmp(&client->pci, &pci, sizeof(pci)) == 0 &&
+		    strcmp(client->driver, info->driver) == 0)
+			return client;
+	}
 	return NULL;
-}
-
-/* Returns NULL if all are open. */
-static struct rti_drm_client *closed_longest(const struct rti_drm_clients *table)
-{
-	struct rti_drm_client *oldest = &table->client[0];
-
-	for (size_t i = 1; i < table->count; i++)
-		if (table->client[i].round < oldest->round)
-			oldest = &table->client[i];
-	return oldest->round + 1 < table->round ? oldest : NULL;
 }
 
 static int make(struct rti_drm_clients *table, const struct rti_drm_fdinfo *info,
                 struct rti_drm_client **out)
 {
-	struct rti_drm_client *client;
+	struct rti_drm_client *client = table->client;
 
 	if (table->count >= RTI_DRM_CLIENTS_MAX) {
-		client = closed_longest(table);
-		if (!client)
+		/* Replace the one that has been closed longest. */
+		for (size_t i = 1; i < table->count; i++)
+			if (table->client[i].round < client->round)
+				client = &table->client[i];
+		if (client->round + 1 >= table->round)
 			return -ENOSPC;
 	} else {
 		client =
@@ -91,7 +81,7 @@ static struct rti_drm_known_engine *find_engine(struct rti_drm_client *client,
 	return e;
 }
 
-/* a * b / c, of which the result alone has to fit. */
+/* Returns a * b / c. Only the result has to fit. */
 static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 {
 	const double largest = 9e18;
@@ -101,8 +91,8 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /* Returns by how much the clock of an engine has grown since the look before. One that lags catches
- * up by the next look. One that is still behind then has begun anew. E.g.: that of xe does if the
- * device was off meanwhile. */
+ * up by the next look. One that is still behind then has begun anew. E.g.: the clock of xe does if
+ * the device was off meanwhile. */
 static uint64_t advance_clock(struct rti_drm_known_engine *e, uint64_t shown_cycles)
 {
 	bool is_behind = shown_cycles < e->total_cycles;
@@ -143,7 +133,7 @@ static void convert_cycles(struct rti_drm_known_engine *e, const struct rti_drm_
 		e->cycles = shown->cycles;
 }
 
-/* Returns by how much its time has grown. */
+/* Returns by how much the time of the engine has grown. */
 static uint64_t advance_engine(struct rti_drm_client *client, const struct rti_drm_engine *shown,
                                uint64_t elapsed_ns)
 {
@@ -172,12 +162,6 @@ static uint64_t advance_engine(struct rti_drm_client *client, const struct rti_d
 	return e->ns - before;
 }
 
-/* amdgpu leaves out engines that were not used: drivers/gpu/drm/amd/amdgpu/amdgpu_fdinfo.c. */
-static bool leaves_out_unused(const struct rti_drm_fdinfo *info)
-{
-	return strcmp(info->driver, "amdgpu") == 0;
-}
-
 int rti_drm_clients_add(struct rti_drm_clients *table, const struct rti_drm_fdinfo *info,
                         uint64_t at_ns, struct rti_drm_look *out)
 {
@@ -195,7 +179,9 @@ int rti_drm_clients_add(struct rti_drm_clients *table, const struct rti_drm_fdin
 	}
 	*out = (struct rti_drm_look){ .client = client, .is_first = client->round != table->round };
 	elapsed_ns = client->at_ns && at_ns > client->at_ns ? at_ns - client->at_ns : 0;
-	client->has_time = leaves_out_unused(info);
+	/* amdgpu leaves out engines that were not used:
+	 * drivers/gpu/drm/amd/amdgpu/amdgpu_fdinfo.c. */
+	client->has_time = strcmp(info->driver, "amdgpu") == 0;
 	for (unsigned i = 0; i < info->engine_count; i++)
 		out->grown_ns = rti_add_saturated(
 		    out->grown_ns, advance_engine(client, &info->engines[i], elapsed_ns));

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/arith.h"
+
 #define PROBE_WAIT_NS 25000000u   /* then the next mount is probed on another thread */
 #define SAMPLE_WAIT_NS 100000000u /* for all mounts of one sample */
 
@@ -37,16 +39,6 @@ struct rti_fs_probe *rti_fs_probe_new(const struct rti_procfs *procfs, const cha
 	return probe;
 }
 
-/* Returns true if the path of a mount led to it. A later mount on a parent directory, or another
- * root, may lead the path to another file system. Returns true for those with a device number for
- * each subvolume, since it is unknown there. */
-static bool is_reached(const struct rti_fs_mount *mount, const struct rti_space *answer)
-{
-	if (mount->kind == RTI_FS_SHARED || (answer->major == 0 && answer->minor == 0))
-		return true;
-	return mount->row.major == answer->major && mount->row.minor == answer->minor;
-}
-
 static void use_answer(struct rti_fs_mount *mount, struct rti_worker *worker, bool has_run)
 {
 	struct rt_filesystem *row = &mount->row;
@@ -59,16 +51,18 @@ static void use_answer(struct rti_fs_mount *mount, struct rti_worker *worker, bo
 	row->flags |= mount->is_stalled ? RT_ITEM_STALLED : 0;
 	if (mount->is_stalled)
 		return;
-	mount->err = mount->probe->err < 0       ? mount->probe->err
-	             : is_reached(mount, answer) ? 0
-	                                         : -ENOENT;
+	mount->err = mount->probe->err;
+	/* A later mount on a parent directory, or another root, may lead the path to another file
+	 * system. That is unknown of one with a device number for each subvolume. */
+	if (mount->err == 0 && mount->kind != RTI_FS_SHARED && (answer->major || answer->minor) &&
+	    (row->major != answer->major || row->minor != answer->minor))
+		mount->err = -ENOENT;
 	if (mount->err < 0)
 		return;
 	row->total_bytes = answer->total_bytes;
 	row->free_bytes = answer->free_bytes;
 	row->available_bytes = answer->available_bytes;
-	row->used_bytes =
-	    answer->total_bytes > answer->free_bytes ? answer->total_bytes - answer->free_bytes : 0;
+	row->used_bytes = rti_subtract_saturated(answer->total_bytes, answer->free_bytes);
 }
 
 static bool is_id_of_another(const struct rti_mounts *mounts, const struct rti_fs_mount *mount)
@@ -101,7 +95,7 @@ static void compare_ids(struct rti_mounts *mounts)
 	mounts->are_ids_compared = true;
 }
 
-/* Returns whether there is something to run by threads. */
+/* Returns true if threads have something to run. */
 static bool submit_probes(struct rti_mounts *mounts, struct rti_worker *worker)
 {
 	bool is_any_submitted = false;

@@ -15,59 +15,47 @@ void rti_gpu_table_begin(struct rti_gpu_table *table)
 	table->round++;
 }
 
-static bool is_same_address(const struct rti_pci_address *a, const struct rti_pci_address *b)
-{
-	return a->domain == b->domain && a->bus == b->bus && a->device == b->device &&
-	       a->function == b->function;
-}
-
 /* The files of DRM have no UUID, and no address tells partitions apart. So a device is its address,
  * unless it has another UUID; a device without an address is its name. */
 static bool is_same_gpu(const struct rti_gpu_reading *a, const struct rti_gpu_reading *b)
 {
-	if (a->is_partition != b->is_partition || !is_same_address(&a->pci, &b->pci))
+	if (a->is_partition != b->is_partition || a->pci.domain != b->pci.domain ||
+	    a->pci.bus != b->pci.bus || a->pci.device != b->pci.device ||
+	    a->pci.function != b->pci.function)
 		return false;
 	if (a->is_partition || (a->uuid[0] && b->uuid[0]))
 		return strcmp(a->uuid, b->uuid) == 0;
 	return a->pci.domain != UINT32_MAX || strcmp(a->name, b->name) == 0;
 }
 
-/* Whether nothing but its place in the list tells a device from another one. A DRM card has a name
- * of its own. */
-static bool is_nameless(const struct rti_gpu_reading *reading)
-{
-	return reading->is_nvml && reading->pci.domain == UINT32_MAX && !reading->uuid[0];
-}
-
 static struct rti_known_gpu *find_gpu(const struct rti_gpu_table *table,
                                       const struct rti_gpu_reading *reading)
 {
+	/* Only its place in the list tells the device from others. A DRM card has a name of its
+	 * own. */
+	bool is_nameless =
+	    reading->is_nvml && reading->pci.domain == UINT32_MAX && !reading->uuid[0];
+
 	for (size_t i = 0; i < table->gpu_count; i++) {
 		struct rti_known_gpu *gpu = &table->gpu[i];
 
 		if (is_same_gpu(&gpu->last, reading) &&
-		    !(is_nameless(reading) && gpu->round == table->round))
+		    !(is_nameless && gpu->round == table->round))
 			return gpu;
 	}
 	return NULL;
 }
 
-static struct rti_known_gpu *oldest_gpu(const struct rti_gpu_table *table)
-{
-	struct rti_known_gpu *oldest = &table->gpu[0];
-
-	for (size_t i = 1; i < table->gpu_count; i++)
-		if (table->gpu[i].round < oldest->round)
-			oldest = &table->gpu[i];
-	return oldest->round < table->round ? oldest : NULL;
-}
-
-/* Returns an entry for a new device, or NULL if memory is short. */
+/* Returns an entry for a new device, or NULL if memory is short. A full table replaces the device
+ * that has been unlisted longest. */
 static struct rti_known_gpu *new_gpu(struct rti_gpu_table *table)
 {
-	struct rti_known_gpu *gpu = table->gpu_count >= RTI_GPUS_MAX ? oldest_gpu(table) : NULL;
+	struct rti_known_gpu *gpu = table->gpu;
 
-	if (!gpu) {
+	for (size_t i = 1; i < table->gpu_count; i++)
+		if (table->gpu[i].round < gpu->round)
+			gpu = &table->gpu[i];
+	if (table->gpu_count < RTI_GPUS_MAX || gpu->round == table->round) {
 		gpu = rti_array_grow(table->gpu, &table->gpu_room, table->gpu_count + 1,
 		                     sizeof(*gpu));
 		if (!gpu)
@@ -79,7 +67,7 @@ static struct rti_known_gpu *new_gpu(struct rti_gpu_table *table)
 	return gpu;
 }
 
-/* Returns the time since the look before, and moves on; 0 if the share was not known then. */
+/* Returns the time since the look before, and moves on. Returns 0 if the share was unknown then. */
 static uint64_t advance_time(uint64_t *last_ns, uint64_t at_ns, bool is_known)
 {
 	uint64_t elapsed_ns = is_known && *last_ns && at_ns > *last_ns ? at_ns - *last_ns : 0;
@@ -93,19 +81,6 @@ static uint64_t share_of(uint64_t elapsed_ns, uint32_t percent)
 	return elapsed_ns / PERCENT * percent + elapsed_ns % PERCENT * percent / PERCENT;
 }
 
-/* A counter of 64 bits never wraps around: one that falls has begun anew, and what it had last is
- * lost. Returns by how much it has grown. */
-static uint64_t advance_energy(struct rti_known_gpu *gpu, uint64_t now_uj)
-{
-	bool has_restarted = now_uj < gpu->energy_last_uj;
-	uint64_t growth_uj = has_restarted ? now_uj : now_uj - gpu->energy_last_uj;
-
-	gpu->is_energy_low |= has_restarted;
-	gpu->energy_last_uj = now_uj;
-	gpu->energy_uj += growth_uj;
-	return growth_uj;
-}
-
 /* A partition is part of its device, so the totals leave it out. */
 static void advance_gpu(struct rti_gpu_table *table, struct rti_known_gpu *gpu,
                         const struct rti_gpu_reading *reading)
@@ -114,8 +89,16 @@ static void advance_gpu(struct rti_gpu_table *table, struct rti_known_gpu *gpu,
 	    advance_time(&gpu->busy_at_ns, reading->at_ns, reading->err[RTI_GPU_BUSY] == 0);
 	uint64_t busy_ns = share_of(elapsed_ns, reading->busy_percent), energy_uj = 0;
 
-	if (reading->err[RTI_GPU_ENERGY] == 0)
-		energy_uj = advance_energy(gpu, reading->energy_uj);
+	if (reading->err[RTI_GPU_ENERGY] == 0) {
+		/* A counter of 64 bits never wraps around. One that falls has begun anew, and what
+		 * it counted before the last look is lost. */
+		bool has_restarted = reading->energy_uj < gpu->energy_last_uj;
+
+		energy_uj = reading->energy_uj - (has_restarted ? 0 : gpu->energy_last_uj);
+		gpu->is_energy_low |= has_restarted;
+		gpu->energy_last_uj = reading->energy_uj;
+		gpu->energy_uj += energy_uj;
+	}
 	gpu->busy_ns += busy_ns;
 	if (!reading->is_partition) {
 		table->busy_total_ns += busy_ns;
@@ -187,22 +170,14 @@ static struct rti_known_use *find_use(const struct rti_gpu_table *table, uint32_
 	return NULL;
 }
 
-static struct rti_known_use *oldest_use(const struct rti_gpu_table *table)
-{
-	struct rti_known_use *oldest = &table->use[0];
-
-	for (size_t i = 1; i < table->use_count; i++)
-		if (table->use[i].round < oldest->round)
-			oldest = &table->use[i];
-	return oldest->round < table->round ? oldest : NULL;
-}
-
 static struct rti_known_use *new_use(struct rti_gpu_table *table)
 {
-	struct rti_known_use *use =
-	    table->use_count >= RTI_GPU_PROCESSES_MAX ? oldest_use(table) : NULL;
+	struct rti_known_use *use = table->use;
 
-	if (!use) {
+	for (size_t i = 1; i < table->use_count; i++)
+		if (table->use[i].round < use->round)
+			use = &table->use[i];
+	if (table->use_count < RTI_GPU_PROCESSES_MAX || use->round == table->round) {
 		use = rti_array_grow(table->use, &table->use_room, table->use_count + 1,
 		                     sizeof(*use));
 		if (!use)
@@ -212,19 +187,6 @@ static struct rti_known_use *new_use(struct rti_gpu_table *table)
 	}
 	*use = (struct rti_known_use){ 0 };
 	return use;
-}
-
-static void advance_use(struct rti_gpu_table *table, struct rti_known_use *use,
-                        const struct rti_gpu_use *reading, uint64_t elapsed_ns)
-{
-	uint64_t busy_ns = share_of(elapsed_ns, reading->busy_percent);
-	uint64_t encode_ns = share_of(elapsed_ns, reading->encode_percent);
-	uint64_t decode_ns = share_of(elapsed_ns, reading->decode_percent);
-
-	use->busy_ns += busy_ns;
-	use->encode_ns += encode_ns;
-	use->decode_ns += decode_ns;
-	table->use_total_ns += busy_ns + encode_ns + decode_ns;
 }
 
 static void fill_use(const struct rti_known_use *use, struct rt_gpu_process *row)
@@ -252,16 +214,22 @@ int rti_gpu_table_add_use(struct rti_gpu_table *table, const struct rti_gpu_use 
 {
 	struct rti_known_use *use = find_use(table, gpu->id, reading->pid, start_ticks);
 	bool was_compute = use && use->last.is_compute;
-	uint64_t elapsed_ns;
+	uint64_t elapsed_ns, busy_ns, encode_ns, decode_ns;
 
 	if (!use)
 		use = new_use(table);
 	if (!use)
 		return -ENOMEM;
 	elapsed_ns = advance_time(&use->busy_at_ns, at_ns, reading->has_busy);
-	advance_use(table, use, reading, elapsed_ns);
+	busy_ns = share_of(elapsed_ns, reading->busy_percent);
+	encode_ns = share_of(elapsed_ns, reading->encode_percent);
+	decode_ns = share_of(elapsed_ns, reading->decode_percent);
+	use->busy_ns += busy_ns;
+	use->encode_ns += encode_ns;
+	use->decode_ns += decode_ns;
+	table->use_total_ns += busy_ns + encode_ns + decode_ns;
 	use->last = *reading;
-	/* What has computed stays a process that computes: its time would move, and fall. */
+	/* A process that has computed stays one: its time would move to another field, and fall. */
 	use->last.is_compute |= was_compute;
 	use->gpu_id = gpu->id;
 	use->start_ticks = start_ticks;

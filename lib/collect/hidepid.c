@@ -13,13 +13,6 @@ struct search {
 	bool hides; /* by the last mount on /proc, which covers the ones before */
 };
 
-static bool is_word(const struct rti_scan *word, const char *text)
-{
-	size_t len = (size_t)(word->end - word->at);
-
-	return len == strlen(text) && memcmp(word->at, text, len) == 0;
-}
-
 /* By number, or by name since Linux 5.8: fs/proc/root.c, proc_param_specs. hidepid=1 lists all. */
 static bool has_hiding_option(struct rti_scan options)
 {
@@ -29,7 +22,7 @@ static bool has_hiding_option(struct rti_scan options)
 
 	while (rti_scan_item(&options, &option)) {
 		for (size_t i = 0; i < sizeof(hiding) / sizeof(hiding[0]); i++)
-			if (is_word(&option, hiding[i]))
+			if (rti_scan_is(&option, hiding[i]))
 				return true;
 	}
 	return false;

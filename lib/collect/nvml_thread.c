@@ -65,13 +65,6 @@ static int start(struct rti_nvml_thread *thread, const struct rti_context *ctx,
 	return 0;
 }
 
-/* Without the library, or while it is not to be tried again, the thread need not wake up. */
-static bool is_pointless(const struct rti_nvml_job *job)
-{
-	return !job->nvml.is_open && job->nvml.err < 0 &&
-	       job->monotonic_ns() < job->nvml.retry_at_ns;
-}
-
 /* Ask, and wait. Returns 0 once the job is idle; -ETIMEDOUT; or another -errno. */
 static int ask(struct rti_nvml_thread *thread, uint64_t wait_ns)
 {
@@ -93,14 +86,17 @@ static int look(struct rti_nvml_thread *thread, uint64_t wait_ns, struct rti_nvm
 	bool was_late = thread->is_late;
 	int err;
 
-	if (!was_late && is_pointless(job)) {
+	/* Without the library, or while it is not to be tried again, the thread need not wake
+	 * up. */
+	if (!was_late && !job->nvml.is_open && job->nvml.err < 0 &&
+	    job->monotonic_ns() < job->nvml.retry_at_ns) {
 		rti_gpu_readings_clear(&job->readings);
 		return job->nvml.err;
 	}
 	if (!was_late)
 		job->want = want;
 	err = ask(thread, wait_ns);
-	/* What was late is of then, not of now. */
+	/* A late answer is one of then, not of now. */
 	if (err == 0 && was_late && job->monotonic_ns() - job->readings.at_ns > LATE_MAX_NS)
 		err = ask(thread, wait_ns);
 	return err < 0 ? err : job->err;

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* CPU time of one process: its own from its CPU clock, that of reaped children from stat, or of the
- * caller's own from getrusage(2). */
+/* CPU time of one process, from its CPU clock; and of its reaped children, from stat, or from
+ * getrusage(2) if the process is the caller. */
 #include "collect/collector.h"
 #include "os/cpu_time.h"
-
-static bool has_reaped(const struct rti_pid_stat *stat)
-{
-	return stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
-}
 
 static bool is_of_ticks(uint64_t time_ns, uint64_t ticks, uint64_t tick_ns)
 {
 	return time_ns / tick_ns == ticks;
 }
 
-/* What the caller has reaped, to the microsecond. Returns false if it has reaped since stat was
- * read: its page faults, which were read there, have to be of the same children. */
+/* What the caller has reaped, to the microsecond. Returns false if it has reaped a child since stat
+ * was read: the page faults in stat have to be of the same children. */
 static bool collect_of_caller(const struct rti_context *ctx, const struct rti_target *target,
                               struct rti_figures *out)
 {
@@ -35,32 +30,26 @@ static bool collect_of_caller(const struct rti_context *ctx, const struct rti_ta
 	return true;
 }
 
-static void collect_reaped(const struct rti_context *ctx, const struct rti_target *target,
-                           struct rti_figures *out)
-{
-	uint64_t tick_ns = ctx->platform->tick_ns;
-
-	out->children[RTI_CPU_USER] = target->stat->cutime * tick_ns;
-	out->children[RTI_CPU_SYSTEM] = target->stat->cstime * tick_ns;
-	out->is_reaped_in_us = has_reaped(target->stat) && collect_of_caller(ctx, target, out);
-	out->is_reaped_in_ticks = has_reaped(target->stat) && !out->is_reaped_in_us;
-}
-
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
 {
 	uint64_t tick_ns = ctx->platform->tick_ns;
+	const struct rti_pid_stat *stat = target->stat;
+	bool has_reaped = stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
 
 	if (target->clock) {
 		rti_split_cpu(target->clock->total_ns, target->clock->user_part_ns,
 		              target->clock->both_parts_ns, &out->self[RTI_CPU_USER],
 		              &out->self[RTI_CPU_SYSTEM]);
 	} else {
-		out->self[RTI_CPU_USER] = target->stat->utime * tick_ns;
-		out->self[RTI_CPU_SYSTEM] = target->stat->stime * tick_ns;
+		out->self[RTI_CPU_USER] = stat->utime * tick_ns;
+		out->self[RTI_CPU_SYSTEM] = stat->stime * tick_ns;
 	}
 	out->is_own_in_ticks = !target->clock;
-	collect_reaped(ctx, target, out);
+	out->children[RTI_CPU_USER] = stat->cutime * tick_ns;
+	out->children[RTI_CPU_SYSTEM] = stat->cstime * tick_ns;
+	out->is_reaped_in_us = has_reaped && collect_of_caller(ctx, target, out);
+	out->is_reaped_in_ticks = has_reaped && !out->is_reaped_in_us;
 	out->valid |= RT_HAS_CPU;
 	return 0;
 }

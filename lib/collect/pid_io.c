@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* I/O of one process, from io.
  *
- * The kernel adds the I/O of reaped children to that of the process, which is right for a tree. For
+ * The kernel adds the I/O of reaped children to the process's own, which is right for a tree. For
  * the process alone it is right only until a child is reaped; after that the live threads are
  * summed, unless the caller wants the kernel's own count. */
 #include <errno.h>
@@ -10,14 +10,6 @@
 #include "collect/thread_sum.h"
 #include "os/pid_file.h"
 #include "util/arith.h"
-
-static int read_io(const struct rti_context *ctx, const struct rti_target *target,
-                   struct rti_pid_io *io)
-{
-	int err = rti_pid_file_read(ctx, target->pid, "io", target->io);
-
-	return err < 0 ? err : rti_parse_pid_io(ctx->buf->data, ctx->buf->len, io);
-}
 
 static int collect(const struct rti_context *ctx, const struct rti_target *target,
                    struct rti_figures *out)
@@ -28,12 +20,15 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 	struct rti_thread_sum sum = { .is_complete = true };
 	int err;
 
-	if (!self_only)
-		err = read_io(ctx, target, &sum.io);
-	else if (target->is_leader_alone)
+	if (!self_only) {
+		err = rti_pid_file_read(ctx, target->pid, "io", target->io);
+		if (err == 0)
+			err = rti_parse_pid_io(ctx->buf->data, ctx->buf->len, &sum.io);
+	} else if (target->is_leader_alone) {
 		err = rti_thread_sum_read_leader_io(ctx, target, &sum);
-	else
+	} else {
 		err = rti_thread_sum_read(ctx, target->pid, RTI_THREAD_SUM_IO, &sum);
+	}
 	if (err < 0)
 		return err;
 	out->self[RTI_READ_BYTES] = sum.io.read_bytes;

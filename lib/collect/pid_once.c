@@ -59,16 +59,6 @@ static enum anchor choose_anchor(uint64_t want)
 	return want & OF_IO ? ANCHOR_IO : ANCHOR_NONE;
 }
 
-/* /proc with hidepid=1 lists the processes of other users, and refuses all of their files. */
-static int explain_missing(const struct once *once, int err)
-{
-	if (err == -EPERM)
-		return -EACCES;
-	if (err == -ENOENT || err == -ESRCH)
-		return rti_pid_file_is_hidden(once->ctx, once->target.pid) ? -EACCES : -ESRCH;
-	return err;
-}
-
 static int open_anchor(struct once *once)
 {
 	int err;
@@ -82,7 +72,10 @@ static int open_anchor(struct once *once)
 		once->want &= ~OF_IO;
 		return 0;
 	}
-	return err < 0 ? explain_missing(once, err) : 0;
+	if (err == -ENOENT || err == -ESRCH)
+		return rti_pid_file_is_hidden(once->ctx, once->target.pid) ? -EACCES : -ESRCH;
+	/* hidepid=1 lists the processes of other users, and refuses all of their files. */
+	return err == -EPERM ? -EACCES : err;
 }
 
 static struct rti_file *file_of(struct once *once, enum anchor anchor)
@@ -107,13 +100,6 @@ static int collect(struct once *once, uint64_t has)
 	return last;
 }
 
-/* The kernel is releasing a process without threads: the rest of the line is 0. A process that is
- * only a zombie still counts as a thread. */
-static bool is_released(const struct rti_pid_stat *stat)
-{
-	return stat->state == 'X' || stat->num_threads == 0;
-}
-
 static int read_stat(struct once *once)
 {
 	const struct rti_context *ctx = once->ctx;
@@ -122,7 +108,9 @@ static int read_stat(struct once *once)
 
 	if (err < 0)
 		return err;
-	if (is_released(stat) || !rti_pid_stat_is_leader(ctx, stat))
+	/* The kernel is releasing a process without threads: the rest of the line is 0. A mere
+	 * zombie still counts as a thread. */
+	if (stat->state == 'X' || stat->num_threads == 0 || !rti_pid_stat_is_leader(ctx, stat))
 		return -ESRCH;
 	once->has_stat = once->is_leader = true;
 	once->is_proven |= once->anchor == ANCHOR_STAT;
@@ -131,7 +119,7 @@ static int read_stat(struct once *once)
 }
 
 /* Read the CPU clocks. If context switches are asked for, read schedstat before, to find out
- * whether the leader has all of them. That of the caller itself moves meanwhile. */
+ * whether the leader has all of them. The caller's own schedstat moves meanwhile. */
 static void read_clock(struct once *once)
 {
 	const struct rti_context *ctx = once->ctx;
@@ -151,7 +139,7 @@ static void read_clock(struct once *once)
 	once->target.is_leader_alone = has_run_time && run_ns == once->clock.total_ns;
 }
 
-/* What has exited holds no memory, which is an answer: 0 bytes. */
+/* A process that has exited holds no memory, which is an answer: 0 bytes. */
 static void read_pss(struct once *once)
 {
 	struct rti_figures *figures = &once->out->figures;
@@ -168,26 +156,10 @@ static void read_pss(struct once *once)
 	figures->valid |= RT_HAS_PSS;
 }
 
-static void set_status(struct once *once, const struct rti_pid_status *status)
-{
-	struct rti_figures *figures = &once->out->figures;
-
-	once->is_leader |= status->has & RTI_STATUS_TGID && status->tgid == once->target.pid;
-	if (once->target.is_leader_alone && status->has & RTI_STATUS_SWITCHES) {
-		figures->self[RTI_VOLUNTARY] = status->voluntary_switches;
-		figures->self[RTI_INVOLUNTARY] = status->involuntary_switches;
-		figures->valid |= RT_HAS_CTXSW;
-	}
-	if (status->has & RTI_STATUS_HWM) {
-		figures->row.peak_rss_bytes = status->vm_hwm_kib * 1024;
-		figures->valid |= RT_HAS_PEAK_RSS;
-	}
-}
-
-/* The context switches are those of the leader. If it has exited, VmHWM is that of another
- * thread. */
+/* The context switches are the leader's. If it has exited, VmHWM is another thread's. */
 static void read_status(struct once *once)
 {
+	struct rti_figures *figures = &once->out->figures;
 	struct rti_pid_status status;
 	int err;
 
@@ -201,7 +173,16 @@ static void read_status(struct once *once)
 	if (err < 0)
 		return;
 	once->is_proven |= once->anchor == ANCHOR_STATUS;
-	set_status(once, &status);
+	once->is_leader |= status.has & RTI_STATUS_TGID && status.tgid == once->target.pid;
+	if (once->target.is_leader_alone && status.has & RTI_STATUS_SWITCHES) {
+		figures->self[RTI_VOLUNTARY] = status.voluntary_switches;
+		figures->self[RTI_INVOLUNTARY] = status.involuntary_switches;
+		figures->valid |= RT_HAS_CTXSW;
+	}
+	if (status.has & RTI_STATUS_HWM) {
+		figures->row.peak_rss_bytes = status.vm_hwm_kib * 1024;
+		figures->valid |= RT_HAS_PEAK_RSS;
+	}
 }
 
 /* statm comes last, since it may be the anchor. */
@@ -219,8 +200,6 @@ static void read_memory(struct once *once)
 	once->is_proven |= err == 0 && !once->target.memory_tid;
 }
 
-/* A process without memory is a kernel thread, a zombie, or one of which only the leader has
- * exited. Which of them is shown by stat. */
 static bool is_memory_missing(const struct once *once)
 {
 	const struct rti_figures *figures = &once->out->figures;
@@ -228,20 +207,6 @@ static bool is_memory_missing(const struct once *once)
 	return ((once->want & RT_HAS_RSS) && !figures->size_bytes) ||
 	       ((once->want & RT_HAS_PEAK_RSS) && !(figures->valid & RT_HAS_PEAK_RSS)) ||
 	       ((once->want & RT_HAS_PSS) && once->pss_error == -ESRCH);
-}
-
-/* An anchor that has been closed by a failed read must not be opened again: by now the pid may be
- * that of another process. */
-static int read_memory_with_stat(struct once *once)
-{
-	int err = once->anchor != ANCHOR_NONE && once->file.fd < 0 ? -ESRCH : read_stat(once);
-
-	if (err < 0)
-		return err;
-	once->is_proven = false;
-	once->out->figures.valid &= ~OF_MEMORY;
-	read_memory(once);
-	return 0;
 }
 
 /* The figures of the anchor come last. */
@@ -259,8 +224,17 @@ static int read_files(struct once *once)
 	if (once->want & RT_HAS_CTXSW && !once->target.is_leader_alone)
 		collect(once, RT_HAS_CTXSW);
 	read_memory(once);
-	if (is_memory_missing(once) && !once->has_stat)
-		err = read_memory_with_stat(once);
+	/* A process without memory is a kernel thread, a zombie, or one of which only the leader
+	 * has exited: stat shows which. An anchor that a failed read has closed must not be opened
+	 * again: by now the pid may be another process's. */
+	if (is_memory_missing(once) && !once->has_stat) {
+		err = once->anchor != ANCHOR_NONE && once->file.fd < 0 ? -ESRCH : read_stat(once);
+		if (err < 0)
+			return err;
+		once->is_proven = false;
+		once->out->figures.valid &= ~OF_MEMORY;
+		read_memory(once);
+	}
 	if (err == 0 && once->anchor == ANCHOR_STAT)
 		err = read_stat(once);
 	if (err == 0 && once->anchor == ANCHOR_IO) {
@@ -312,7 +286,7 @@ int rti_pid_once_read(const struct rti_context *ctx, int32_t pid, uint64_t want,
 	err = open_anchor(&once);
 	if (err == 0)
 		err = read_files(&once);
-	if (once.shortage < 0) /* what is missing for that does not show that the process is gone */
+	if (once.shortage < 0) /* a missing figure does not show then that the process is gone */
 		err = once.shortage;
 	if (err == 0)
 		err = check_identity(&once);

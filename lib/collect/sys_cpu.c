@@ -69,11 +69,18 @@ static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tic
 	return is_reset;
 }
 
-/* Returns the new CPU, or NULL if memory is short. */
-static struct cpu *insert_cpu(struct state *st, size_t at, uint32_t id)
+/* Returns the CPU, which is added if it is new, or NULL if memory is short. */
+static struct cpu *find_cpu(struct state *st, uint32_t id)
 {
-	struct cpu *cpu = rti_array_grow(st->cpu, &st->room, st->count + 1, sizeof(*cpu));
+	size_t at = st->next < st->count && st->cpu[st->next].id <= id ? st->next : 0;
+	struct cpu *cpu;
 
+	while (at < st->count && st->cpu[at].id < id)
+		at++;
+	st->next = at + 1;
+	if (at < st->count && st->cpu[at].id == id)
+		return &st->cpu[at];
+	cpu = rti_array_grow(st->cpu, &st->room, st->count + 1, sizeof(*cpu));
 	if (!cpu)
 		return NULL;
 	st->cpu = cpu;
@@ -81,16 +88,6 @@ static struct cpu *insert_cpu(struct state *st, size_t at, uint32_t id)
 	st->cpu[at] = (struct cpu){ .id = id };
 	st->count++;
 	return &st->cpu[at];
-}
-
-static struct cpu *find_cpu(struct state *st, uint32_t id)
-{
-	size_t at = st->next < st->count && st->cpu[st->next].id <= id ? st->next : 0;
-
-	while (at < st->count && st->cpu[at].id < id)
-		at++;
-	st->next = at + 1;
-	return at < st->count && st->cpu[at].id == id ? &st->cpu[at] : insert_cpu(st, at, id);
 }
 
 static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
@@ -106,33 +103,31 @@ static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 	return RTI_CONTINUE;
 }
 
-static void fill_row(struct rt_cpu *row, const struct cpu *cpu, uint64_t tick_ns)
-{
-	const struct rti_counter *mode = cpu->mode;
-
-	*row = (struct rt_cpu){
-		.size = sizeof(*row),
-		.id = cpu->id,
-		.user_ns = mode[USER].total * tick_ns,
-		.nice_ns = mode[NICE].total * tick_ns,
-		.system_ns = mode[SYSTEM].total * tick_ns,
-		.idle_ns = mode[IDLE].total * tick_ns,
-		.iowait_ns = mode[IOWAIT].total * tick_ns,
-		.irq_ns = mode[IRQ].total * tick_ns,
-		.softirq_ns = mode[SOFTIRQ].total * tick_ns,
-		.steal_ns = mode[STEAL].total * tick_ns,
-		.guest_ns = mode[GUEST].total * tick_ns,
-		.guest_nice_ns = mode[GUEST_NICE].total * tick_ns,
-	};
-}
-
 static void fill_rows(struct state *st)
 {
 	struct rt_cpu *row = st->rows.data;
+	uint64_t tick_ns = st->tick_ns;
 
-	for (size_t i = 0; i < st->count; i++)
-		if (st->cpu[i].round == st->round)
-			fill_row(&row[st->rows.count++], &st->cpu[i], st->tick_ns);
+	for (size_t i = 0; i < st->count; i++) {
+		const struct rti_counter *mode = st->cpu[i].mode;
+
+		if (st->cpu[i].round != st->round)
+			continue;
+		row[st->rows.count++] = (struct rt_cpu){
+			.size = sizeof(*row),
+			.id = st->cpu[i].id,
+			.user_ns = mode[USER].total * tick_ns,
+			.nice_ns = mode[NICE].total * tick_ns,
+			.system_ns = mode[SYSTEM].total * tick_ns,
+			.idle_ns = mode[IDLE].total * tick_ns,
+			.iowait_ns = mode[IOWAIT].total * tick_ns,
+			.irq_ns = mode[IRQ].total * tick_ns,
+			.softirq_ns = mode[SOFTIRQ].total * tick_ns,
+			.steal_ns = mode[STEAL].total * tick_ns,
+			.guest_ns = mode[GUEST].total * tick_ns,
+			.guest_nice_ns = mode[GUEST_NICE].total * tick_ns,
+		};
+	}
 }
 
 /* The set_ functions return the RT_HAS_ bit of what they set, or 0 if a counter was reset. */

@@ -83,13 +83,6 @@ static int stop_at_first(void *arg, const char *name)
 	return RTI_STOP;
 }
 
-static bool has_slaves(const struct rti_procfs *procfs, const char *name)
-{
-	struct rti_path path = rti_class_path("block", name, "slaves");
-
-	return rti_procfs_list(procfs, RTI_SYS, path.text, stop_at_first, NULL) == RTI_STOP;
-}
-
 /* The NVMe device that combines several paths belongs to the subsystem, not to a controller. Older
  * kernels count nothing for it. Newer ones count what its paths already count. */
 static bool is_nvme_head(const struct rti_procfs *procfs, const char *name)
@@ -112,22 +105,17 @@ static bool is_nvme_path(const char *name)
 	       rti_scan_literal(&scan, "n") && rti_scan_u64(&scan, &number);
 }
 
-static bool is_composite_name(const char *name)
-{
-	static const char *const prefixes[] = { "loop", "ram", "zram", "dm-", "md" };
-
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-		if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-			return true;
-	return false;
-}
-
 static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 {
+	static const char *const composites[] = { "loop", "ram", "zram", "dm-", "md" };
 	const char *name = device->name;
+	struct rti_path slaves = rti_class_path("block", name, "slaves");
 
 	device->flags = 0;
-	device->traits = is_composite_name(name) ? TRAIT_COMPOSITE : 0;
+	device->traits = 0;
+	for (size_t i = 0; i < sizeof(composites) / sizeof(composites[0]); i++)
+		if (strncmp(name, composites[i], strlen(composites[i])) == 0)
+			device->traits = TRAIT_COMPOSITE;
 	if (!has_file(procfs, name, "")) {
 		device->traits |=
 		    TRAIT_BY_NAME | (device->traits & TRAIT_COMPOSITE ? 0 : TRAIT_REAL);
@@ -135,7 +123,8 @@ static void classify(struct rti_device *device, const struct rti_procfs *procfs)
 		device->flags = RT_ITEM_PARTITION;
 	} else {
 		device->traits |= has_file(procfs, name, "device") ? TRAIT_REAL : 0;
-		device->traits |= has_slaves(procfs, name) ? TRAIT_COMPOSITE : 0;
+		if (rti_procfs_list(procfs, RTI_SYS, slaves.text, stop_at_first, NULL) == RTI_STOP)
+			device->traits |= TRAIT_COMPOSITE;
 		device->traits |= is_nvme_head(procfs, name) ? TRAIT_NVME_HEAD : 0;
 		device->traits |= is_nvme_path(name) ? TRAIT_NVME_PATH : 0;
 	}
@@ -183,13 +172,6 @@ static void classify_new(struct state *st, const struct rti_procfs *procfs)
 	}
 }
 
-static bool is_base_device(const struct rti_device *device, uint32_t all_traits)
-{
-	if (device->flags & RT_ITEM_PARTITION || device->traits & TRAIT_COMPOSITE)
-		return false;
-	return !(device->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
-}
-
 /* Set RT_ITEM_IN_TOTAL of all listed devices. */
 static void choose_total(struct state *st)
 {
@@ -202,37 +184,36 @@ static void choose_total(struct state *st)
 	needed = all_traits & TRAIT_REAL;
 	for (device = rti_device_table_next(&st->devices, NULL); device;
 	     device = rti_device_table_next(&st->devices, device)) {
+		bool is_base = !(device->flags & RT_ITEM_PARTITION) &&
+		               !(device->traits & TRAIT_COMPOSITE) &&
+		               !(device->traits & TRAIT_NVME_HEAD && all_traits & TRAIT_NVME_PATH);
+
 		device->flags &= ~RT_ITEM_IN_TOTAL;
-		if (is_base_device(device, all_traits) && (device->traits & needed) == needed)
+		if (is_base && (device->traits & needed) == needed)
 			device->flags |= RT_ITEM_IN_TOTAL;
 	}
-}
-
-static void fill_row(struct rt_disk *row, const struct rti_device *device)
-{
-	*row = (struct rt_disk){
-		.size = sizeof(*row),
-		.flags = device->flags,
-		.major = (uint32_t)(device->number >> 32),
-		.minor = (uint32_t)device->number,
-		.read_bytes = device->counter[READ_SECTORS].total * SECTOR_BYTES,
-		.write_bytes = device->counter[WRITE_SECTORS].total * SECTOR_BYTES,
-		.reads = device->counter[READS].total,
-		.writes = device->counter[WRITES].total,
-		.busy_ns = device->counter[BUSY_MS].total * 1000000,
-		.in_flight = device->gauge,
-	};
-	memcpy(row->name, device->name, sizeof(row->name));
 }
 
 static void fill_rows(struct state *st)
 {
 	struct rt_disk *row = st->rows.data;
-	struct rti_device *device;
 
-	for (device = rti_device_table_next(&st->devices, NULL); device;
-	     device = rti_device_table_next(&st->devices, device))
-		fill_row(&row[st->rows.count++], device);
+	for (struct rti_device *device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
+		row[st->rows.count] = (struct rt_disk){
+			.size = sizeof(*row),
+			.flags = device->flags,
+			.major = (uint32_t)(device->number >> 32),
+			.minor = (uint32_t)device->number,
+			.read_bytes = device->counter[READ_SECTORS].total * SECTOR_BYTES,
+			.write_bytes = device->counter[WRITE_SECTORS].total * SECTOR_BYTES,
+			.reads = device->counter[READS].total,
+			.writes = device->counter[WRITES].total,
+			.busy_ns = device->counter[BUSY_MS].total * 1000000,
+			.in_flight = device->gauge,
+		};
+		memcpy(row[st->rows.count++].name, device->name, sizeof(row->name));
+	}
 }
 
 static int set_figures(struct state *st, struct rt_metrics *out)

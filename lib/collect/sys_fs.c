@@ -7,9 +7,9 @@
  * with local file systems alone needs no thread.
  *
  * The total counts what is on storage. It excludes memory (tmpfs, ramdisk), overlay, and loop
- * devices. The bytes of a loop device are those of a file on another file system, and a squashfs or
- * ISO image always fills it to 100 %. Data sets of one ZFS pool share its free space, which is
- * counted once, with the first of them. */
+ * devices. A loop device has its bytes in a file on another file system, and a squashfs or ISO
+ * image always fills it to 100 %. Data sets of one ZFS pool share its free space, which is counted
+ * once, with the first of them. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -75,22 +75,17 @@ struct mount_parser {
 	struct rti_mounts mounts;
 };
 
-static bool is_xfs_local(const struct rti_context *ctx)
-{
-	return rti_procfs_read(ctx->procfs, RTI_PROC, "sys/kernel/osrelease", RTI_ONE_LINE,
-	                       ctx->buf) == 0 &&
-	       !rti_fs_waits_in_release("xfs", ctx->buf->data);
-}
-
 static int fs_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	/* Below another root, the right mount namespace is that of process 1. */
+	/* Below another root, process 1 has the right mount namespace. */
 	st->path = ctx->procfs->is_foreign ? "1/mountinfo" : "self/mountinfo";
 	st->file = (struct rti_file)RTI_FILE_INIT;
 	st->must_read = true;
-	st->is_xfs_local = is_xfs_local(ctx);
+	st->is_xfs_local = rti_procfs_read(ctx->procfs, RTI_PROC, "sys/kernel/osrelease",
+	                                   RTI_ONE_LINE, ctx->buf) == 0 &&
+	                   !rti_fs_waits_in_release("xfs", ctx->buf->data);
 	return rti_worker_new(&st->worker);
 }
 
@@ -100,36 +95,6 @@ static enum rti_fs_kind find_kind(const char *type)
 		if (strcmp(type, kinds[i].type) == 0)
 			return kinds[i].kind;
 	return strncmp(type, "fuse.", 5) == 0 ? RTI_FS_NETWORK : RTI_FS_OTHER;
-}
-
-static bool is_listed(const struct rti_mount *mount, enum rti_fs_kind kind, uint32_t flags)
-{
-	if (kind == RTI_FS_NEVER || kind == RTI_FS_PSEUDO || mount->is_cut)
-		return false;
-	return kind != RTI_FS_NETWORK || flags & RT_OPT_NETWORK_FILESYSTEMS;
-}
-
-/* Returns NULL if memory is short. */
-static struct rti_fs_mount *add_mount(struct rti_mounts *mounts)
-{
-	struct rti_fs_mount *mount =
-	    rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
-
-	if (!mount)
-		return NULL;
-	mounts->mount = mount;
-	mounts->mount[mounts->count] = (struct rti_fs_mount){ 0 };
-	return &mounts->mount[mounts->count++];
-}
-
-/* Hide the earlier mounts on this mount point. */
-static void hide_mounts_at(struct mount_parser *parser, const char *mount_point)
-{
-	struct rti_mounts *mounts = &parser->mounts;
-
-	for (size_t i = 0; i < mounts->count; i++)
-		if (strcmp(mounts->mount[i].probe->path + parser->root_len, mount_point) == 0)
-			mounts->mount[i].is_hidden = true;
 }
 
 static void fill_row(struct rti_fs_mount *mount, const struct rti_mount *from)
@@ -149,21 +114,29 @@ static void fill_row(struct rti_fs_mount *mount, const struct rti_mount *from)
 static int add_if_listed(void *arg, const struct rti_mount *from)
 {
 	struct mount_parser *parser = arg;
+	struct rti_mounts *mounts = &parser->mounts;
 	enum rti_fs_kind kind = find_kind(from->type);
-	struct rti_fs_probe *probe;
+	bool is_wanted = kind != RTI_FS_NETWORK || parser->ctx->flags & RT_OPT_NETWORK_FILESYSTEMS;
 	struct rti_fs_mount *mount;
 
-	hide_mounts_at(parser, from->mount_point);
-	if (!is_listed(from, kind, parser->ctx->flags))
+	/* It hides the earlier mounts on this mount point. */
+	for (size_t i = 0; i < mounts->count; i++)
+		if (strcmp(mounts->mount[i].probe->path + parser->root_len, from->mount_point) == 0)
+			mounts->mount[i].is_hidden = true;
+	if (!is_wanted || kind == RTI_FS_NEVER || kind == RTI_FS_PSEUDO || from->is_cut)
 		return RTI_CONTINUE;
-	probe = rti_fs_probe_new(parser->ctx->procfs, from->mount_point);
-	mount = probe ? add_mount(&parser->mounts) : NULL;
-	if (!mount) {
-		free(probe);
+	mount = rti_array_grow(mounts->mount, &mounts->room, mounts->count + 1, sizeof(*mount));
+	if (!mount)
 		return -ENOMEM;
-	}
-	mount->probe = probe;
-	mount->kind = kind;
+	mounts->mount = mount;
+	mount = &mounts->mount[mounts->count];
+	*mount = (struct rti_fs_mount){
+		.kind = kind,
+		.probe = rti_fs_probe_new(parser->ctx->procfs, from->mount_point),
+	};
+	if (!mount->probe)
+		return -ENOMEM;
+	mounts->count++;
 	fill_row(mount, from);
 	return RTI_CONTINUE;
 }
@@ -177,30 +150,18 @@ static bool is_same_superblock(const struct rti_fs_mount *a, const struct rti_fs
 	       strcmp(a->row.source, b->row.source) == 0;
 }
 
-/* Hide every mount but the first visible one of each superblock. */
-static void hide_repeated(struct rti_mounts *mounts)
-{
-	for (size_t i = 0; i < mounts->count; i++)
-		for (size_t j = 0; j < i && !mounts->mount[i].is_hidden; j++)
-			if (!mounts->mount[j].is_hidden &&
-			    is_same_superblock(&mounts->mount[i], &mounts->mount[j]))
-				mounts->mount[i].is_hidden = true;
-}
-
-static bool is_same_mount(const struct rti_fs_mount *a, const struct rti_fs_mount *b)
-{
-	return a->row.major == b->row.major && a->row.minor == b->row.minor &&
-	       strcmp(a->row.type, b->row.type) == 0 && strcmp(a->row.source, b->row.source) == 0 &&
-	       strcmp(a->probe->path, b->probe->path) == 0;
-}
-
 /* If the mount was there before, keep its probe, which may be stuck, and its last figures. */
 static void keep_old_mount(struct rti_fs_mount *mount, struct rti_mounts *before)
 {
+	const struct rt_filesystem *row = &mount->row;
+
 	for (size_t i = 0; i < before->count; i++) {
 		struct rti_fs_mount *old = &before->mount[i];
 
-		if (!is_same_mount(mount, old))
+		if (row->major != old->row.major || row->minor != old->row.minor ||
+		    strcmp(row->type, old->row.type) != 0 ||
+		    strcmp(row->source, old->row.source) != 0 ||
+		    strcmp(mount->probe->path, old->probe->path) != 0)
 			continue;
 		free(mount->probe);
 		*mount = *old;
@@ -217,15 +178,17 @@ static void free_mounts(struct rti_mounts *mounts, struct rti_worker *worker)
 	*mounts = (struct rti_mounts){ 0 };
 }
 
-/* Remove hidden mounts. The others keep what is known of them from before. */
+/* Remove hidden mounts, and all but the first visible one of each superblock. The others keep what
+ * is known of them from before. */
 static void merge_mounts(struct rti_mounts *mounts, struct rti_mounts *before)
 {
 	size_t visible = 0;
 
-	hide_repeated(mounts);
 	for (size_t i = 0; i < mounts->count; i++) {
 		struct rti_fs_mount *mount = &mounts->mount[i];
 
+		for (size_t j = 0; j < visible && !mount->is_hidden; j++)
+			mount->is_hidden = is_same_superblock(mount, &mounts->mount[j]);
 		if (mount->is_hidden) {
 			free(mount->probe);
 			continue;
@@ -255,19 +218,6 @@ static int mark_waiting(void *arg, const struct rti_mount *from)
 	return RTI_CONTINUE;
 }
 
-/* Below another root, what the path leads through is unknown. */
-static void find_local(struct state *st, const struct rti_context *ctx)
-{
-	for (size_t i = 0; i < st->mounts.count; i++) {
-		const char *type = st->mounts.mount[i].row.type;
-
-		st->mounts.mount[i].has_own_id = false;
-		st->mounts.mount[i].is_local = !ctx->procfs->is_foreign && rti_fs_is_local(type) &&
-		                               (st->is_xfs_local || strcmp(type, "xfs") != 0);
-	}
-	rti_parse_mountinfo(st->text.data, st->text.len, mark_waiting, &st->mounts);
-}
-
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
 	struct mount_parser parser = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
@@ -280,43 +230,42 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 	merge_mounts(&parser.mounts, &st->mounts);
 	free_mounts(&st->mounts, st->worker);
 	st->mounts = parser.mounts;
-	find_local(st, ctx);
+	for (size_t i = 0; i < st->mounts.count; i++) {
+		struct rti_fs_mount *mount = &st->mounts.mount[i];
+
+		/* Below another root, what the path leads through is unknown. */
+		mount->is_local = !ctx->procfs->is_foreign && rti_fs_is_local(mount->row.type) &&
+		                  (st->is_xfs_local || strcmp(mount->row.type, "xfs") != 0);
+		mount->has_own_id = false;
+	}
+	rti_parse_mountinfo(st->text.data, st->text.len, mark_waiting, &st->mounts);
 	return 0;
 }
 
-static int read_mountinfo(struct state *st, const struct rti_context *ctx)
-{
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file,
-	                                 ctx->buf);
-
-	if (err == -ENOENT && ctx->procfs->is_foreign)
-		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE,
-		                             &st->file, ctx->buf);
-	return err;
-}
-
-static bool is_same_text(const struct rti_buf *a, const struct rti_buf *b)
-{
-	return a->len == b->len && a->len > 0 && memcmp(a->data, b->data, a->len) == 0;
-}
-
+/* Read and parse mountinfo if it has changed. */
 static int refresh_mounts(struct state *st, const struct rti_context *ctx)
 {
+	struct rti_buf *text = &st->text;
 	int err;
 
 	if (!rti_procfs_has_changed(ctx->procfs, &st->file) && !st->must_read)
 		return 0;
 	st->must_read = true;
-	err = read_mountinfo(st, ctx);
-	if (err == 0 && !is_same_text(&st->text, ctx->buf)) {
-		err = rti_buf_reserve(&st->text, ctx->buf->len);
+	err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, st->path, RTI_SEQ_FILE, &st->file,
+	                             ctx->buf);
+	if (err == -ENOENT && ctx->procfs->is_foreign)
+		err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE,
+		                             &st->file, ctx->buf);
+	if (err == 0 && (text->len == 0 || text->len != ctx->buf->len ||
+	                 memcmp(text->data, ctx->buf->data, text->len) != 0)) {
+		err = rti_buf_reserve(text, ctx->buf->len);
 		if (err < 0)
 			return err;
-		st->text.len = ctx->buf->len;
-		memcpy(st->text.data, ctx->buf->data, ctx->buf->len);
+		text->len = ctx->buf->len;
+		memcpy(text->data, ctx->buf->data, text->len);
 		err = parse_mounts(st, ctx);
 		if (err < 0)
-			st->text.len = 0;
+			text->len = 0;
 	}
 	st->must_read = err < 0;
 	return err;
@@ -332,18 +281,17 @@ static bool is_on_storage(const struct rti_fs_mount *mount)
 }
 
 /* E.g.: "tank/home" is a data set of the pool "tank". */
-static bool is_same_pool(const struct rti_fs_mount *a, const struct rti_fs_mount *b)
-{
-	size_t len = strcspn(a->row.source, "/");
-
-	return a->kind == RTI_FS_POOLED && b->kind == RTI_FS_POOLED &&
-	       strcspn(b->row.source, "/") == len && memcmp(a->row.source, b->row.source, len) == 0;
-}
-
 static bool is_pool_counted(const struct rti_mounts *mounts, const struct rti_fs_mount *mount)
 {
+	const char *source = mount->row.source;
+	size_t len = strcspn(source, "/");
+
+	if (mount->kind != RTI_FS_POOLED)
+		return false;
 	for (const struct rti_fs_mount *other = mounts->mount; other < mount; other++)
-		if (other->row.flags & RT_ITEM_IN_TOTAL && is_same_pool(other, mount))
+		if (other->row.flags & RT_ITEM_IN_TOTAL && other->kind == RTI_FS_POOLED &&
+		    strcspn(other->row.source, "/") == len &&
+		    memcmp(other->row.source, source, len) == 0)
 			return true;
 	return false;
 }
@@ -362,20 +310,15 @@ static void add_to_total(const struct rti_mounts *mounts, struct rti_fs_mount *m
 	mount->row.flags |= RT_ITEM_IN_TOTAL;
 }
 
-static void zero_total(struct rt_metrics *out)
-{
-	out->filesystem_total_bytes = out->filesystem_used_bytes = 0;
-	out->filesystem_free_bytes = out->filesystem_available_bytes = 0;
-	out->filesystems = out->filesystems_skipped = 0;
-}
-
 /* Sum the file systems on storage. Returns 0, or the -errno for which the first missing one could
  * not be added. */
 static int set_total(struct rti_mounts *mounts, struct rt_metrics *out)
 {
 	int first = 0;
 
-	zero_total(out);
+	out->filesystem_total_bytes = out->filesystem_used_bytes = 0;
+	out->filesystem_free_bytes = out->filesystem_available_bytes = 0;
+	out->filesystems = out->filesystems_skipped = 0;
 	for (size_t i = 0; i < mounts->count; i++) {
 		struct rti_fs_mount *mount = &mounts->mount[i];
 		int err = mount->is_stalled ? -ETIMEDOUT : mount->err;

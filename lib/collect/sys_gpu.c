@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* GPUs of the machine: by the library of NVIDIA's driver, and by the files of the others.
  *
- * Below another root, the library is not asked: it knows the GPUs of this system alone. A card that
- * both know is that of the library, which says more. */
+ * Below another root, the library is not asked: it knows the GPUs of this system alone. If both
+ * know a card, the library's reading counts, which says more. */
 #include "collect/sys_gpu.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ struct state {
 /* The sums of one figure over the devices. */
 struct sums {
 	unsigned known, missing;
-	int err; /* the first; that of a whole source before that of a device */
+	int err; /* the first; of a whole source before one of a device */
 };
 
 void rti_sys_gpu_set_up(void *state, const struct rti_nvml_setup *setup)
@@ -79,7 +79,7 @@ static int add_row(struct state *st, const struct rti_gpu_reading *reading)
 	return 0;
 }
 
-/* Those of NVML come first, so that the row of a process has the index of its reading. */
+/* NVML's come first, so that the row of a process has the index of its reading. */
 static int add_rows(struct state *st, const struct rti_gpu_readings *nvml)
 {
 	int err = 0;
@@ -94,48 +94,35 @@ static int add_rows(struct state *st, const struct rti_gpu_readings *nvml)
 	return err;
 }
 
-/* Returns 0 with the start of a process, which is 0 if it may not be seen; or -ESRCH. */
-static int find_start(const struct rti_context *ctx, int32_t pid, uint64_t *start_ticks)
-{
-	struct rti_pid_stat stat;
-	int err = rti_pid_stat_read(ctx, pid, NULL, &stat);
-
-	*start_ticks = err == 0 ? stat.starttime : 0;
-	return err == -ESRCH ? err : 0;
-}
-
-/* A process that has ended meanwhile is left out. */
-static int add_process(struct state *st, const struct rti_context *ctx,
-                       const struct rti_gpu_readings *nvml, const struct rti_gpu_use *use)
-{
-	const struct rt_gpu *gpu = (const struct rt_gpu *)st->gpus.data + use->gpu;
-	struct rt_gpu_process *row;
-	uint64_t start_ticks;
-
-	if (find_start(ctx, use->pid, &start_ticks) < 0)
-		return 0;
-	if (rti_rows_reserve(&st->processes, st->processes.count + 1, sizeof(*row)) < 0)
-		return -ENOMEM;
-	row = (struct rt_gpu_process *)st->processes.data + st->processes.count;
-	if (rti_gpu_table_add_use(&st->table, use, gpu, start_ticks, nvml->at_ns, row) < 0)
-		return -ENOMEM;
-	st->processes.count++;
-	return 0;
-}
-
 /* NVML has pids of the initial namespace. In another one the same numbers are other processes, and
  * NSpid in /proc only leads inwards. An empty list proves nothing there: some drivers hide what is
  * outside of a container. */
 static int add_processes(struct state *st, const struct rti_context *ctx,
                          const struct rti_gpu_readings *nvml)
 {
-	int err = nvml->use_err;
-
 	if (!rti_context_is_initial_pid_namespace(ctx->procfs))
 		return -EXDEV;
-	for (size_t i = 0; i < nvml->use_count && err == 0; i++)
-		err = add_process(st, ctx, nvml, &nvml->use[i]);
-	return err;
+	if (nvml->use_err < 0)
+		return nvml->use_err;
+	for (size_t i = 0; i < nvml->use_count; i++) {
+		const struct rti_gpu_use *use = &nvml->use[i];
+		const struct rt_gpu *gpu = (const struct rt_gpu *)st->gpus.data + use->gpu;
+		struct rt_gpu_process *row;
+		struct rti_pid_stat stat;
+		int err = rti_pid_stat_read(ctx, use->pid, NULL, &stat);
+		uint64_t start_ticks = err == 0 ? stat.starttime : 0; /* 0: it is hidden */
+
+		/* Leave out a process that has ended meanwhile. */
+		if (err == -ESRCH)
+			continue;
+		if (rti_rows_reserve(&st->processes, st->processes.count + 1, sizeof(*row)) < 0)
+			return -ENOMEM;
+		row = (struct rt_gpu_process *)st->processes.data + st->processes.count;
+		if (rti_gpu_table_add_use(&st->table, use, gpu, start_ticks, nvml->at_ns, row) < 0)
+			return -ENOMEM;
+		st->processes.count++;
+	}
+	return 0;
 }
 
 static void miss(struct sums *sums, int err)

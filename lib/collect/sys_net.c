@@ -42,21 +42,11 @@ static int net_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	/* net/ shows the network namespace of the process that reads it. Below another root, the
-	 * right namespace is that of process 1. */
+	/* net/ shows the network namespace of the process that reads it. Below another root,
+	 * process 1 has the right one. */
 	st->path = ctx->procfs->is_foreign ? "1/net/dev" : "net/dev";
 	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
-}
-
-static int read_net_dev(struct state *st, const struct rti_context *ctx)
-{
-	int err =
-	    rti_procfs_read_proc_file(ctx->procfs, st->path, RTI_SEQ_FILE, &st->file, ctx->buf);
-
-	if (err != -ENOENT || !ctx->procfs->is_foreign)
-		return err;
-	return rti_procfs_read_proc_file(ctx->procfs, "net/dev", RTI_SEQ_FILE, &st->file, ctx->buf);
 }
 
 static int update_device(void *arg, const struct rti_netdev *dev)
@@ -86,15 +76,6 @@ static bool has_file(const struct rti_procfs *procfs, const char *name, const ch
 	return rti_procfs_access(procfs, RTI_SYS, rti_class_path("net", name, file).text) == 0;
 }
 
-static void classify(struct rti_device *device, const struct rti_procfs *procfs)
-{
-	bool has_device = has_file(procfs, device->name, "device");
-	bool is_second = has_device && has_file(procfs, device->name, "master/device");
-
-	device->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
-	device->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
-}
-
 /* Set RT_ITEM_IN_TOTAL of all listed interfaces. */
 static void choose_total(struct state *st, const struct rti_procfs *procfs)
 {
@@ -103,8 +84,14 @@ static void choose_total(struct state *st, const struct rti_procfs *procfs)
 
 	for (device = rti_device_table_next(&st->devices, NULL); device;
 	     device = rti_device_table_next(&st->devices, device)) {
-		if (device->traits & TRAIT_NEW)
-			classify(device, procfs);
+		if (device->traits & TRAIT_NEW) {
+			bool has_device = has_file(procfs, device->name, "device");
+			bool is_second =
+			    has_device && has_file(procfs, device->name, "master/device");
+
+			device->flags = has_device ? 0 : RT_ITEM_VIRTUAL;
+			device->traits = has_device && !is_second ? TRAIT_DEVICE : 0;
+		}
 		all_traits |= device->traits;
 	}
 	for (device = rti_device_table_next(&st->devices, NULL); device;
@@ -117,49 +104,33 @@ static void choose_total(struct state *st, const struct rti_procfs *procfs)
 	}
 }
 
-static void fill_row(struct rt_network *row, const struct rti_device *device)
-{
-	const struct rti_counter *counter = device->counter;
-
-	*row = (struct rt_network){
-		.size = sizeof(*row),
-		.flags = device->flags,
-		.receive_bytes = counter[RECEIVE_BYTES].total,
-		.transmit_bytes = counter[TRANSMIT_BYTES].total,
-		.receive_packets = counter[RECEIVE_PACKETS].total,
-		.transmit_packets = counter[TRANSMIT_PACKETS].total,
-		.receive_errors = counter[RECEIVE_ERRORS].total,
-		.transmit_errors = counter[TRANSMIT_ERRORS].total,
-		.receive_drops = counter[RECEIVE_DROPS].total,
-		.transmit_drops = counter[TRANSMIT_DROPS].total,
-	};
-	memcpy(row->name, device->name, sizeof(row->name) - 1);
-}
-
-static void set_total(const uint64_t *total, struct rt_metrics *out)
-{
-	out->network_receive_bytes = total[RECEIVE_BYTES];
-	out->network_transmit_bytes = total[TRANSMIT_BYTES];
-	out->network_receive_packets = total[RECEIVE_PACKETS];
-	out->network_transmit_packets = total[TRANSMIT_PACKETS];
-	out->network_receive_errors = total[RECEIVE_ERRORS];
-	out->network_transmit_errors = total[TRANSMIT_ERRORS];
-	out->network_receive_drops = total[RECEIVE_DROPS];
-	out->network_transmit_drops = total[TRANSMIT_DROPS];
-}
-
 static void fill_rows(struct state *st)
 {
 	struct rt_network *row = st->rows.data;
-	struct rti_device *device;
 
-	for (device = rti_device_table_next(&st->devices, NULL); device;
-	     device = rti_device_table_next(&st->devices, device))
-		fill_row(&row[st->rows.count++], device);
+	for (struct rti_device *device = rti_device_table_next(&st->devices, NULL); device;
+	     device = rti_device_table_next(&st->devices, device)) {
+		const struct rti_counter *counter = device->counter;
+
+		row[st->rows.count] = (struct rt_network){
+			.size = sizeof(*row),
+			.flags = device->flags,
+			.receive_bytes = counter[RECEIVE_BYTES].total,
+			.transmit_bytes = counter[TRANSMIT_BYTES].total,
+			.receive_packets = counter[RECEIVE_PACKETS].total,
+			.transmit_packets = counter[TRANSMIT_PACKETS].total,
+			.receive_errors = counter[RECEIVE_ERRORS].total,
+			.transmit_errors = counter[TRANSMIT_ERRORS].total,
+			.receive_drops = counter[RECEIVE_DROPS].total,
+			.transmit_drops = counter[TRANSMIT_DROPS].total,
+		};
+		memcpy(row[st->rows.count++].name, device->name, sizeof(row->name) - 1);
+	}
 }
 
 static int set_figures(struct state *st, struct rt_metrics *out)
 {
+	const uint64_t *total = st->devices.total;
 	struct rti_device *device;
 
 	if (rti_rows_reserve(&st->rows, st->devices.count, sizeof(struct rt_network)) < 0)
@@ -169,7 +140,14 @@ static int set_figures(struct state *st, struct rt_metrics *out)
 	for (device = rti_device_table_next(&st->devices, NULL); device;
 	     device = rti_device_table_next(&st->devices, device))
 		out->network_interfaces += (device->flags & RT_ITEM_IN_TOTAL) != 0;
-	set_total(st->devices.total, out);
+	out->network_receive_bytes = total[RECEIVE_BYTES];
+	out->network_transmit_bytes = total[TRANSMIT_BYTES];
+	out->network_receive_packets = total[RECEIVE_PACKETS];
+	out->network_transmit_packets = total[TRANSMIT_PACKETS];
+	out->network_receive_errors = total[RECEIVE_ERRORS];
+	out->network_transmit_errors = total[TRANSMIT_ERRORS];
+	out->network_receive_drops = total[RECEIVE_DROPS];
+	out->network_transmit_drops = total[TRANSMIT_DROPS];
 	out->valid |= RT_HAS_NETWORK;
 	return 0;
 }
@@ -182,7 +160,10 @@ static int net_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->rows.count = 0;
 	st->rows.is_due = false;
 	rti_device_table_begin(&st->devices);
-	err = read_net_dev(st, ctx);
+	err = rti_procfs_read_proc_file(ctx->procfs, st->path, RTI_SEQ_FILE, &st->file, ctx->buf);
+	if (err == -ENOENT && ctx->procfs->is_foreign)
+		err = rti_procfs_read_proc_file(ctx->procfs, "net/dev", RTI_SEQ_FILE, &st->file,
+		                                ctx->buf);
 	if (err == 0)
 		err = rti_parse_netdev(ctx->buf->data, ctx->buf->len, update_device, st);
 	if (err < 0)

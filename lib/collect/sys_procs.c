@@ -19,6 +19,7 @@
 #include "collect/collector.h"
 #include "collect/hidepid.h"
 #include "os/procfs_path.h"
+#include "util/arith.h"
 #include "util/visit.h"
 
 #define LIST_OWN_NS UINT64_C(1000000000)
@@ -46,7 +47,7 @@ struct state {
 	enum method method;
 	unsigned mismatches;
 	bool may_be_hidden; /* some processes from the names */
-	uint64_t own_links; /* of /proc, those that are no processes */
+	uint64_t own_links; /* of /proc, without those of processes */
 	uint64_t listed_own_at_ns, compared_at_ns;
 };
 
@@ -74,20 +75,17 @@ static int list_proc(const struct rti_context *ctx, bool is_of_own, struct listi
 	return err == RTI_STOP ? 0 : err;
 }
 
-static bool is_between(uint64_t value, uint64_t a, uint64_t b)
-{
-	return a <= b ? a <= value && value <= b : b <= value && value <= a;
-}
-
 /* Decide by which method the next samples count. before and after are the links around the
  * listing. */
 static enum method choose_method(struct state *st, const struct rti_context *ctx,
                                  const struct listing *listing, uint64_t before, uint64_t after)
 {
+	uint64_t links = st->own_links + listing->processes;
+
 	if (!listing->has_init || !listing->is_own_first || before == 0 || after == 0 ||
 	    !rti_context_is_initial_pid_namespace(ctx->procfs))
 		return BY_NAMES;
-	if (is_between(st->own_links + listing->processes, before, after))
+	if (links >= rti_min(before, after) && links <= rti_max(before, after))
 		return BY_LINKS;
 	if (before == after && ++st->mismatches >= MISMATCHES_MAX)
 		return BY_NAMES;
@@ -96,31 +94,26 @@ static enum method choose_method(struct state *st, const struct rti_context *ctx
 
 /* Process 1 always exists. If it is not listed, hidepid= also hides others. Where the links cannot
  * tell, hidepid= may hide some even if process 1 is listed. E.g.: process 1 of a container is of
- * the caller's user, and others are not. */
-static void compare(struct state *st, const struct rti_context *ctx, const struct listing *listing,
-                    uint64_t before, uint64_t after)
-{
-	st->own_links = DOT_LINKS + listing->own;
-	st->compared_at_ns = st->listed_own_at_ns = ctx->platform->monotonic_ns();
-	st->method = choose_method(st, ctx, listing, before, after);
-	st->may_be_hidden =
-	    !listing->has_init || (st->method != BY_LINKS && rti_proc_hides_processes(ctx));
-	if (st->method != BY_NAMES_AND_LINKS)
-		st->mismatches = 0;
-}
-
-/* If some may be hidden, the count is a lower bound. */
+ * the caller's user, and others are not. If some may be hidden, the count is a lower bound. */
 static int count_names(struct state *st, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	bool compares = st->method == BY_NAMES_AND_LINKS;
-	uint64_t before = compares ? rti_procfs_count_links(ctx->procfs, RTI_PROC) : 0;
+	uint64_t before = compares ? rti_procfs_count_links(ctx->procfs, RTI_PROC) : 0, after;
 	struct listing listing;
 	int err = list_proc(ctx, false, &listing);
 
 	if (err < 0)
 		return err;
-	if (compares)
-		compare(st, ctx, &listing, before, rti_procfs_count_links(ctx->procfs, RTI_PROC));
+	if (compares) {
+		after = rti_procfs_count_links(ctx->procfs, RTI_PROC);
+		st->own_links = DOT_LINKS + listing.own;
+		st->compared_at_ns = st->listed_own_at_ns = ctx->platform->monotonic_ns();
+		st->method = choose_method(st, ctx, &listing, before, after);
+		st->may_be_hidden =
+		    !listing.has_init || (st->method != BY_LINKS && rti_proc_hides_processes(ctx));
+		if (st->method != BY_NAMES_AND_LINKS)
+			st->mismatches = 0;
+	}
 	out->processes = listing.processes;
 	if (!listing.has_init || st->may_be_hidden) {
 		out->partial |= RT_HAS_PROCESSES;

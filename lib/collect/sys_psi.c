@@ -46,28 +46,23 @@ static int set_figures(enum resource which, const struct rti_pressure *now, stru
 	return 0;
 }
 
-static int collect_one(struct state *st, enum resource which, const struct rti_context *ctx,
-                       struct rt_metrics *out)
-{
-	struct rti_pressure now;
-	int err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[which], RTI_TWO_LINES,
-	                                 &st->file[which], ctx->buf);
-
-	if (err == 0)
-		err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
-	return err < 0 ? err : set_figures(which, &now, out);
-}
-
 static int psi_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
 	int first = 0;
 
 	for (int i = 0; i < RESOURCES; i++) {
-		int err = !ctx->want || ctx->want & bits[i]
-		              ? collect_one(st, (enum resource)i, ctx, out)
-		              : 0;
+		struct rti_pressure now;
+		int err = 0;
 
+		if (!ctx->want || ctx->want & bits[i]) {
+			err = rti_procfs_read_cached(ctx->procfs, RTI_PROC, paths[i], RTI_TWO_LINES,
+			                             &st->file[i], ctx->buf);
+			if (err == 0)
+				err = rti_parse_pressure(ctx->buf->data, ctx->buf->len, &now);
+			if (err == 0)
+				err = set_figures((enum resource)i, &now, out);
+		}
 		st->error[i] = err;
 		first = first ? first : err;
 	}
