@@ -64,17 +64,6 @@ static int read_number(const struct rti_context *ctx, struct rti_drm_card *card,
 	return err;
 }
 
-/* A file that is read once. */
-static int read_once(const struct rti_context *ctx, struct rti_drm_card *card, const char *name,
-                     uint64_t *out)
-{
-	struct rti_drm_file file = FILE_INIT;
-	int err = read_number(ctx, card, name, &file, out);
-
-	rti_procfs_close_file(ctx->procfs, &file.file);
-	return err;
-}
-
 static int stop_at_render_node(void *arg, const char *name)
 {
 	(void)arg;
@@ -85,17 +74,6 @@ static int stop_at_render_node(void *arg, const char *name)
 static bool is_shortage(int err)
 {
 	return err == -ENOMEM || rti_is_out_of_files(err);
-}
-
-/* Returns 0 if the card has a render node, else -errno. */
-static int check_render_node(const struct rti_context *ctx, const struct rti_drm_card *card)
-{
-	int err = rti_procfs_list(ctx->procfs, RTI_SYS, path_of(card, "device/drm").text,
-	                          stop_at_render_node, NULL);
-
-	if (err == RTI_STOP)
-		return 0;
-	return err < 0 ? err : -ENOENT;
 }
 
 static int read_name(const struct rti_context *ctx, struct rti_drm_card *card)
@@ -112,10 +90,11 @@ static int read_name(const struct rti_context *ctx, struct rti_drm_card *card)
 	return err;
 }
 
-/* Find out what a card is. Returns 0; -ENOENT if it is no GPU, or gone; or the -errno of a
- * shortage, with which that is not known. */
+/* Find out what a card is. Returns 0; -ENOENT if it is no GPU, or gone; or -errno if we ran out of
+ * descriptors or memory, so that this is unknown. */
 static int init_card(const struct rti_context *ctx, const char *name, struct rti_drm_card *card)
 {
+	struct rti_drm_file once = FILE_INIT;
 	struct rti_drm_uevent uevent;
 	int err;
 
@@ -125,8 +104,11 @@ static int init_card(const struct rti_context *ctx, const char *name, struct rti
 	                      RTI_SINGLE_RECORD, ctx->buf);
 	if (err == 0)
 		err = rti_parse_drm_uevent(ctx->buf->data, ctx->buf->len, &uevent);
-	if (err == 0)
-		err = check_render_node(ctx, card);
+	if (err == 0) {
+		err = rti_procfs_list(ctx->procfs, RTI_SYS, path_of(card, "device/drm").text,
+		                      stop_at_render_node, NULL);
+		err = err == RTI_CONTINUE ? -ENOENT : err;
+	}
 	if (err < 0)
 		return is_shortage(err) ? err : -ENOENT;
 	memcpy(card->known.driver, uevent.driver, sizeof(uevent.driver));
@@ -134,7 +116,9 @@ static int init_card(const struct rti_context *ctx, const char *name, struct rti
 	err = read_name(ctx, card);
 	if (is_shortage(err))
 		return err;
-	err = read_once(ctx, card, "device/mem_info_vram_total", &card->known.memory_total_bytes);
+	err = read_number(ctx, card, "device/mem_info_vram_total", &once,
+	                  &card->known.memory_total_bytes);
+	rti_procfs_close_file(ctx->procfs, &once.file);
 	card->known.err[RTI_GPU_MEMORY] = err;
 	return is_shortage(err) ? err : 0;
 }
@@ -225,22 +209,16 @@ static int list_cards(struct rti_drm_cards *cards, const struct rti_context *ctx
 
 /* A card that is put to sleep does nothing. To read how busy it is would wake it before Linux
  * 6.12: pm_runtime_get_sync() in drivers/gpu/drm/amd/pm/amdgpu_pm.c. */
-static bool sleeps(const struct rti_context *ctx, struct rti_drm_card *card)
-{
-	struct rti_scan line;
-
-	return read_line(ctx, card, "device/power/runtime_status", &card->power, &line) == 0 &&
-	       rti_scan_is(&line, "suspended");
-}
-
 static int read_busy(const struct rti_context *ctx, struct rti_drm_card *card, uint32_t *percent)
 {
+	struct rti_scan line;
 	uint64_t number = 0;
 	int err = 0;
 
 	if (card->busy.is_absent)
 		return -EOPNOTSUPP;
-	if (!sleeps(ctx, card))
+	if (read_line(ctx, card, "device/power/runtime_status", &card->power, &line) < 0 ||
+	    !rti_scan_is(&line, "suspended"))
 		err = read_number(ctx, card, "device/gpu_busy_percent", &card->busy, &number);
 	if (err == 0 && number > 100)
 		err = -EBADMSG;

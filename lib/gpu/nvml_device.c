@@ -14,8 +14,8 @@
 #define BUS_MAX 255u
 #define SLOT_MAX 31u /* of a device on its bus */
 
-/* Some texts are refused unless there is room for the longest that there may be. E.g.: a UUID, of
- * 40 bytes mostly, asks for 80. */
+/* Some texts are refused unless there is room for the longest possible one. E.g.: a UUID, which
+ * mostly has 40 bytes, needs room for 80. */
 static void read_text(int (*call)(void *device, char *text, uint32_t size), void *handle, char *out,
                       size_t size)
 {
@@ -36,27 +36,11 @@ static void read_names(const struct rti_nvml_library *library, void *handle,
 	read_text(library->uuid, handle, known->uuid, sizeof(known->uuid));
 }
 
-static void read_address(const struct rti_nvml_library *library, void *handle,
-                         struct rti_pci_address *out)
-{
-	/* Older versions of the struct are shorter, and begin alike. */
-	struct rti_nvml_pci pci = { .domain = 0 };
-
-	if (library->pci && library->pci(handle, &pci) == RTI_NVML_OK && pci.domain != UINT32_MAX &&
-	    pci.bus <= BUS_MAX && pci.device <= SLOT_MAX)
-		*out = (struct rti_pci_address){ pci.domain, pci.bus, pci.device, 0 };
-}
-
-/* E.g.: "index 3", for a device that cannot be opened. */
-static void name_by_index(uint32_t index, char *out)
-{
-	memcpy(out, "index ", 6);
-	rti_decimal(out + 6, index);
-}
-
 void rti_nvml_device_init(const struct rti_nvml_library *library, uint32_t index,
                           struct rti_nvml_device *device)
 {
+	/* Older versions of the struct are shorter, and begin alike. */
+	struct rti_nvml_pci pci = { .domain = 0 };
 	int result;
 
 	*device = (struct rti_nvml_device){
@@ -64,12 +48,16 @@ void rti_nvml_device_init(const struct rti_nvml_library *library, uint32_t index
 	};
 	result = library->handle(index, &device->handle);
 	device->err = rti_nvml_error(result);
-	if (result == RTI_NVML_OK) {
-		read_names(library, device->handle, &device->known);
-		read_address(library, device->handle, &device->known.pci);
-	} else {
-		name_by_index(index, device->known.name);
+	if (result != RTI_NVML_OK) {
+		/* E.g.: "index 3", for a device that cannot be opened. */
+		memcpy(device->known.name, "index ", 6);
+		rti_decimal(device->known.name + 6, index);
+		return;
 	}
+	read_names(library, device->handle, &device->known);
+	if (library->pci && library->pci(device->handle, &pci) == RTI_NVML_OK &&
+	    pci.domain != UINT32_MAX && pci.bus <= BUS_MAX && pci.device <= SLOT_MAX)
+		device->known.pci = (struct rti_pci_address){ pci.domain, pci.bus, pci.device, 0 };
 }
 
 static int read_busy(const struct rti_nvml_library *library, void *handle,
@@ -163,17 +151,6 @@ static void update_mig_mode(const struct rti_nvml_library *library, struct rti_n
 	device->mode_at_ns = now_ns;
 }
 
-/* Returns how many partitions a device may have; 0 unless it is in MIG mode. */
-static uint32_t count_partitions(const struct rti_nvml_library *library,
-                                 const struct rti_nvml_device *device)
-{
-	uint32_t count = 0;
-
-	if (!device->is_split || library->mig_count(device->handle, &count) != RTI_NVML_OK)
-		return 0;
-	return count < PARTITIONS_MAX ? count : PARTITIONS_MAX;
-}
-
 /* A partition has memory of its own. Its use of time is not measured. */
 static int read_partition(const struct rti_nvml_library *library, void *handle,
                           const struct rti_gpu_reading *whole, struct rti_nvml_want want,
@@ -201,7 +178,7 @@ static int read_partitions(const struct rti_nvml_library *library, struct rti_nv
 	int result = RTI_NVML_OK;
 
 	/* Numbers may have gaps. */
-	for (uint32_t i = 0; i < count && result == RTI_NVML_OK; i++) {
+	for (uint32_t i = 0; i < count && i < PARTITIONS_MAX && result == RTI_NVML_OK; i++) {
 		void *handle = NULL;
 
 		if (library->mig_handle(device->handle, i, &handle) == RTI_NVML_OK && handle)
@@ -220,7 +197,7 @@ int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml
 {
 	struct rti_gpu_reading *gpu = rti_gpu_add_reading(readings);
 	size_t index = readings->gpu_count - 1;
-	uint32_t partitions;
+	uint32_t partitions = 0;
 	int result;
 
 	if (!gpu)
@@ -236,8 +213,8 @@ int rti_nvml_device_read(const struct rti_nvml_library *library, struct rti_nvml
 		return result;
 	}
 	update_mig_mode(library, device, gpu, readings->at_ns);
-	partitions = count_partitions(library, device);
-	if (partitions > 0)
+	if (device->is_split && library->mig_count(device->handle, &partitions) == RTI_NVML_OK &&
+	    partitions > 0)
 		return read_partitions(library, device, partitions, want, buffer, readings);
 	if (want.processes) {
 		rti_nvml_list_processes(library, device->handle, index, buffer, readings);

@@ -43,7 +43,7 @@ static uint32_t room_of(const struct rti_nvml_buffer *buffer)
 	return room < ENTRIES_MAX ? (uint32_t)room : ENTRIES_MAX;
 }
 
-/* Make room for a list that did not fit. Returns whether to ask for it again. */
+/* Make room for a list that did not fit. Returns true if it is to be asked for again. */
 static bool has_grown(struct rti_nvml_buffer *buffer, int result, uint32_t wanted)
 {
 	uint32_t room = room_of(buffer);
@@ -102,17 +102,11 @@ static struct rti_gpu_use *find_use(struct rti_gpu_readings *readings, size_t gp
 	return NULL;
 }
 
-/* No process has more memory of a device than there is. */
-static bool is_size(const struct rti_gpu_reading *gpu, uint64_t bytes)
-{
-	return bytes != UNKNOWN_BYTES &&
-	       (gpu->err[RTI_GPU_MEMORY] < 0 || bytes <= gpu->memory_total_bytes);
-}
-
 /* Each list reports all memory of a process, so the sizes are not added up. */
 static int add_entry(struct rti_gpu_readings *readings, size_t gpu, const unsigned char *entry,
                      enum rti_nvml_list list)
 {
+	const struct rti_gpu_reading *whole = &readings->gpu[gpu];
 	struct rti_gpu_use *use;
 	uint64_t bytes;
 	uint32_t pid;
@@ -129,7 +123,9 @@ static int add_entry(struct rti_gpu_readings *readings, size_t gpu, const unsign
 	use->gpu = gpu;
 	use->pid = (int32_t)pid;
 	use->is_compute |= list != RTI_NVML_GRAPHICS;
-	if (is_size(&readings->gpu[gpu], bytes)) {
+	/* No process has more memory of a device than there is. */
+	if (bytes != UNKNOWN_BYTES &&
+	    (whole->err[RTI_GPU_MEMORY] < 0 || bytes <= whole->memory_total_bytes)) {
 		use->has_memory = true;
 		use->memory_bytes = bytes > use->memory_bytes ? bytes : use->memory_bytes;
 	}
@@ -159,7 +155,7 @@ static int add_list(const struct rti_nvml_library *library, void *device, enum r
 	return result;
 }
 
-/* A list that there is not is no loss. E.g.: before R470 there was none of MPS. */
+/* A missing list is no loss. E.g.: before R470 there was none of MPS. */
 static bool is_absent(int result)
 {
 	return result == RTI_NVML_NO_FUNCTION || result == RTI_NVML_NOT_SUPPORTED ||
@@ -203,12 +199,6 @@ static int read_samples(const struct rti_nvml_library *library, void *device, ui
 	return believe(buffer, result, count);
 }
 
-static bool is_possible(const struct rti_nvml_sample *sample)
-{
-	return sample->sm <= 100 && sample->memory <= 100 && sample->encode <= 100 &&
-	       sample->decode <= 100;
-}
-
 static void use_sample(struct rti_gpu_readings *readings, size_t gpu, uint64_t seen_us,
                        const struct rti_nvml_sample *sample)
 {
@@ -219,7 +209,8 @@ static void use_sample(struct rti_gpu_readings *readings, size_t gpu, uint64_t s
 	use = find_use(readings, gpu, (int32_t)sample->pid);
 	if (!use || sample->timestamp_us <= use->sampled_at_us)
 		return;
-	if (!is_possible(sample)) {
+	if (sample->sm > 100 || sample->memory > 100 || sample->encode > 100 ||
+	    sample->decode > 100) {
 		use->is_doubtful = true;
 		return;
 	}
@@ -243,7 +234,7 @@ void rti_nvml_sample_processes(const struct rti_nvml_library *library, void *dev
 	for (uint32_t i = 0; result == RTI_NVML_OK && i < count; i++)
 		use_sample(readings, gpu, *seen_us, &samples[i]);
 	/* A process without a sample has been idle; if none has one, the result is NOT_FOUND.
-	 * One of which there are only impossible samples has not. */
+	 * A process that has only impossible samples has not been idle. */
 	for (size_t i = readings->use_count; i-- > 0 && readings->use[i].gpu == gpu;) {
 		struct rti_gpu_use *use = &readings->use[i];
 
