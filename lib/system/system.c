@@ -15,12 +15,6 @@ uint64_t rti_system_domains(void)
 	return has;
 }
 
-/* Returns true if an error of open() only disables the collector. */
-static bool is_tolerated(int err)
-{
-	return err == -ENOENT || err == -EACCES || err == -EOPNOTSUPP;
-}
-
 static int open_collector(struct rti_system *system, const struct rti_context *ctx, size_t i)
 {
 	const struct rti_sys_collector *collector = rti_sys_collectors[i];
@@ -33,7 +27,8 @@ static int open_collector(struct rti_system *system, const struct rti_context *c
 	if (err < 0) {
 		free(state);
 		system->open_errors[i] = err;
-		return is_tolerated(err) ? 0 : err;
+		/* Such an error only disables the collector. */
+		return err == -ENOENT || err == -EACCES || err == -EOPNOTSUPP ? 0 : err;
 	}
 	system->states[i] = state;
 	return 0;
@@ -105,23 +100,18 @@ void rti_system_sample(struct rti_system *system, const struct rti_context *ctx,
 	out->estimated &= want & ~out->valid & ~out->partial;
 }
 
-/* A single file is that of all domains of the collector. */
-static const char *file_in(const struct rti_sys_collector *collector, uint64_t has)
-{
-	size_t at = 0;
-
-	for (uint64_t left = collector->provides & (has - 1); left; left &= left - 1)
-		at++;
-	if (!collector->files[0])
-		return "";
-	return collector->files[collector->files[1] ? at : 0];
-}
-
+/* A collector has one file for all of its domains, or one for each, in the order of their bits. */
 static const char *file_of(uint64_t has)
 {
 	for (size_t i = 0; i < rti_sys_collector_count; i++) {
-		if (rti_sys_collectors[i]->provides & has)
-			return file_in(rti_sys_collectors[i], has);
+		const struct rti_sys_collector *collector = rti_sys_collectors[i];
+		int at = __builtin_popcountll(collector->provides & (has - 1));
+
+		if (!(collector->provides & has))
+			continue;
+		if (!collector->files[0])
+			return "";
+		return collector->files[collector->files[1] ? at : 0];
 	}
 	return "";
 }
