@@ -7,8 +7,8 @@
 
 #include "util/visit.h"
 
-/* What rows of members have. The sums over them are known, too, but for what members have used
- * before they came, and what those had used that are gone. */
+/* What rows of members have. The sums over them are known, too, but lack what members used before
+ * they came, and what former members used. */
 #define OF_MEMBERS                                                                                 \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_IO_CALLS |    \
 	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |                 \
@@ -100,7 +100,7 @@ int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_
 		err = list_members(cgroup, ignore_pid, NULL);
 	if (err == 0 && cgroup->members.is_removed)
 		err = -ENOENT;
-	/* What lacks a part of the members is marked. */
+	/* Figures that lack some of the members are marked. */
 	if (err == -ENOSPC || (err < 0 && err == cgroup->members.walk_error))
 		return 0;
 	if (err < 0)
@@ -177,21 +177,8 @@ static bool collect(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
 	return look.is_gone;
 }
 
-/* Without the kernel's account, page faults are those of the members that samples saw. These are
- * fewer, so if the account cannot be read in one sample, what it had last is a lower bound. */
-static void keep_faults(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
-{
-	cgroup->has_fault_account |= (out->valid & RT_HAS_FAULTS) != 0;
-	if (!cgroup->has_fault_account || out->valid & RT_HAS_FAULTS)
-		return;
-	out->minor_faults = cgroup->last.minor_faults;
-	out->major_faults = cgroup->last.major_faults;
-	out->estimated &= ~(uint64_t)RT_HAS_FAULTS;
-	out->partial |= RT_HAS_FAULTS;
-}
-
-/* What was read last of the counters of a cgroup that is gone. What it used after that is not
- * known. */
+/* Keep the counters of a removed cgroup as they were read last. What it used after that is
+ * unknown. */
 static void make_final(struct rti_cgroup_tracker *cgroup)
 {
 	struct rt_metrics *last = &cgroup->last;
@@ -227,7 +214,16 @@ int rti_cgroup_tracker_sample(struct rti_cgroup_tracker *cgroup, uint64_t now_ns
 		*out = cgroup->last;
 		return -ESRCH;
 	}
-	keep_faults(cgroup, out);
+	/* Without the kernel's account, page faults come from the members that samples saw. These
+	 * are fewer, so if one sample cannot read the account, its last figures are a lower
+	 * bound. */
+	cgroup->has_fault_account |= (out->valid & RT_HAS_FAULTS) != 0;
+	if (cgroup->has_fault_account && !(out->valid & RT_HAS_FAULTS)) {
+		out->minor_faults = cgroup->last.minor_faults;
+		out->major_faults = cgroup->last.major_faults;
+		out->estimated &= ~(uint64_t)RT_HAS_FAULTS;
+		out->partial |= RT_HAS_FAULTS;
+	}
 	/* An account of the kernel stands in for a sum over members. */
 	out->valid &= cgroup->want;
 	out->partial &= cgroup->want & ~out->valid;
@@ -238,21 +234,12 @@ int rti_cgroup_tracker_sample(struct rti_cgroup_tracker *cgroup, uint64_t now_ns
 
 /* --- Why something is missing. --- */
 
-static void explain_account(const struct rti_cgroup_tracker *cgroup, uint64_t has,
-                            struct rti_explanation *out)
-{
-	int bit = rti_status_bit(has);
-
-	out->cause = cgroup->obstacles.of[bit].cause;
-	out->error = cgroup->obstacles.of[bit].error;
-	out->file = cgroup->obstacles.of[bit].file;
-	out->controller = cgroup->obstacles.of[bit].controller;
-}
-
 void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
                                 const struct rt_metrics *last, uint64_t has,
                                 struct rti_explanation *out)
 {
+	int bit = rti_status_bit(has);
+
 	*out = (struct rti_explanation){ .file = "" };
 	if (last->valid & has)
 		return;
@@ -261,7 +248,10 @@ void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
 		out->error = -ENODEV;
 		out->cause = RTI_CAUSE_CGROUP_REMOVED;
 	} else if (cgroup->obstacles.met & has) {
-		explain_account(cgroup, has, out);
+		out->cause = cgroup->obstacles.of[bit].cause;
+		out->error = cgroup->obstacles.of[bit].error;
+		out->file = cgroup->obstacles.of[bit].file;
+		out->controller = cgroup->obstacles.of[bit].controller;
 	} else if (has & hidden_domains(cgroup)) {
 		out->cause = RTI_CAUSE_CGROUP_HIDDEN;
 		out->error = -EXDEV;
