@@ -20,11 +20,16 @@ enum {
 
 #define SHORT_LINE 4 /* reads, read sectors, writes, write sectors */
 
-static bool parse_figures(struct rti_scan *line, struct rti_diskstat *out)
+static bool parse_disk(struct rti_scan *line, struct rti_diskstat *out)
 {
 	uint64_t value[FULL_LINE];
 	unsigned count = 0;
+	struct rti_scan name;
 
+	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) ||
+	    !rti_scan_word(line, &name))
+		return false;
+	rti_scan_copy(&name, out->name, sizeof(out->name));
 	while (count < FULL_LINE && rti_scan_u64(line, &value[count]))
 		count++;
 	if (count == FULL_LINE) {
@@ -42,20 +47,8 @@ static bool parse_figures(struct rti_scan *line, struct rti_diskstat *out)
 	out->read_sectors = value[1];
 	out->writes = value[2];
 	out->write_sectors = value[3];
-	out->in_flight = 0;
-	out->busy_ms = 0;
+	out->in_flight = out->busy_ms = 0;
 	return true;
-}
-
-static bool parse_disk(struct rti_scan *line, struct rti_diskstat *out)
-{
-	struct rti_scan name;
-
-	if (!rti_scan_u32(line, &out->major) || !rti_scan_u32(line, &out->minor) ||
-	    !rti_scan_word(line, &name))
-		return false;
-	rti_scan_copy(&name, out->name, sizeof(out->name));
-	return parse_figures(line, out);
 }
 
 int rti_parse_diskstats(const char *data, size_t len,

@@ -45,11 +45,6 @@ static size_t length(const struct rti_scan *s)
 	return (size_t)(s->end - s->at);
 }
 
-static bool is_equal(const struct rti_scan *a, const struct rti_scan *b)
-{
-	return length(a) == length(b) && memcmp(a->at, b->at, length(a)) == 0;
-}
-
 /* By the beginning of its name: drivers number engines of one kind. E.g.: "enc_1". */
 static enum rti_drm_engine_kind kind_of(const char *name)
 {
@@ -80,11 +75,15 @@ static struct rti_drm_engine *engine(struct reader *r, const struct rti_scan *na
 	return e;
 }
 
+/* Find a region by its name, or add it. Returns NULL if there is no room. */
 static struct region *region(struct reader *r, const struct rti_scan *name)
 {
-	for (unsigned i = 0; i < r->region_count; i++)
-		if (is_equal(name, &r->regions[i].name))
+	for (unsigned i = 0; i < r->region_count; i++) {
+		const struct rti_scan *known = &r->regions[i].name;
+
+		if (length(name) == length(known) && memcmp(name->at, known->at, length(name)) == 0)
 			return &r->regions[i];
+	}
 	if (r->region_count == RTI_DRM_REGIONS_MAX)
 		return NULL;
 	r->regions[r->region_count] = (struct region){ .name = *name };
@@ -187,8 +186,7 @@ static void take_pci_address(struct rti_drm_fdinfo *out, struct rti_scan *value)
 	out->pci_function = pci.function;
 }
 
-/* The key is what is left of it after "drm-". Longer prefixes come before those that they begin
- * with. */
+/* The key is without its "drm-". A longer prefix comes before one that it begins with. */
 static void take_key(struct reader *r, struct rti_scan *key, struct rti_scan *value)
 {
 	struct rti_drm_fdinfo *out = r->out;
@@ -232,21 +230,15 @@ static void take_line(struct reader *r, struct rti_scan *line)
 
 /* A GPU with memory of its own calls it vram (amdgpu, xe: "vram0") or local (i915: "local0"). All
  * other names are of the machine's memory. E.g.: "system", "gtt", "cpu", "memory", "stolen". */
-static bool is_of_device(const struct region *found)
-{
-	struct rti_scan name = found->name;
-
-	return rti_scan_literal(&name, "vram") || rti_scan_literal(&name, "local");
-}
-
 static void sum_memory(const struct reader *r)
 {
 	struct rti_drm_fdinfo *out = r->out;
 
 	for (unsigned i = 0; i < r->region_count; i++) {
 		const struct region *found = &r->regions[i];
+		struct rti_scan name = found->name;
 
-		if (!is_of_device(found)) {
+		if (!rti_scan_literal(&name, "vram") && !rti_scan_literal(&name, "local")) {
 			out->system_memory_bytes =
 			    rti_add_saturated(out->system_memory_bytes, found->bytes);
 			continue;

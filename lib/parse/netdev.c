@@ -37,23 +37,16 @@ static bool parse_device(struct rti_scan *line, struct rti_netdev *out)
 	       rti_scan_u64(line, &out->transmit_drops);
 }
 
-static bool skip_headers(struct rti_scan *s)
-{
-	for (int i = 0; i < 2; i++) {
-		struct rti_scan line;
-
-		if (!rti_scan_line(s, &line) || !memchr(line.at, '|', (size_t)(line.end - line.at)))
-			return false;
-	}
-	return true;
-}
-
 int rti_parse_netdev(const char *data, size_t len,
                      int (*each)(void *arg, const struct rti_netdev *dev), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	int err = skip_headers(&s) ? RTI_CONTINUE : -EBADMSG;
+	int err = RTI_CONTINUE;
 
+	for (int i = 0; i < 2; i++) /* the headers */
+		if (!rti_scan_line(&s, &line) ||
+		    !memchr(line.at, '|', (size_t)(line.end - line.at)))
+			return -EBADMSG;
 	while (err == RTI_CONTINUE && rti_scan_line(&s, &line)) {
 		struct rti_netdev dev;
 

@@ -26,16 +26,6 @@ static bool parse_comm(struct rti_scan *s, char *out, size_t out_size)
 	return true;
 }
 
-static bool parse_state(struct rti_scan *s, char *state)
-{
-	struct rti_scan word;
-
-	if (!rti_scan_word(s, &word))
-		return false;
-	*state = *word.at;
-	return word.end - word.at == 1;
-}
-
 /* The kernel prints some counters as signed numbers. Read a negative one as 0. */
 static bool parse_clamped(struct rti_scan *s, uint64_t *out)
 {
@@ -47,47 +37,37 @@ static bool parse_clamped(struct rti_scan *s, uint64_t *out)
 	return true;
 }
 
-static bool parse_counters(struct rti_scan *s, struct rti_pid_stat *out)
-{
-	return rti_scan_u64(s, &out->flags) && rti_scan_u64(s, &out->minflt) &&
-	       rti_scan_u64(s, &out->cminflt) && rti_scan_u64(s, &out->majflt) &&
-	       rti_scan_u64(s, &out->cmajflt) && rti_scan_u64(s, &out->utime) &&
-	       rti_scan_u64(s, &out->stime) && parse_clamped(s, &out->cutime) &&
-	       parse_clamped(s, &out->cstime);
-}
-
-static void parse_optional(struct rti_scan *s, struct rti_pid_stat *out)
-{
-	out->starttime = 0;
-	out->rss_pages = 0;
-	out->stack = 0;
-	/* Skip itrealvalue. */
-	out->has_starttime = rti_scan_skip_words(s, 1) && rti_scan_u64(s, &out->starttime);
-	/* Skip vsize. */
-	if (!out->has_starttime || !rti_scan_skip_words(s, 1) || !parse_clamped(s, &out->rss_pages))
-		out->rss_pages = 0;
-	/* Skip rsslim to endcode, kstkesp to blocked, then sigcatch to cnswap. */
-	out->has_signals = rti_scan_skip_words(s, 3) && rti_scan_u64(s, &out->stack) &&
-	                   rti_scan_skip_words(s, 4) && rti_scan_u64(s, &out->sigignore) &&
-	                   rti_scan_skip_words(s, 4) && rti_scan_i32(s, &out->exit_signal);
-	if (!out->has_signals || !rti_scan_i32(s, &out->processor))
-		out->processor = -1;
-}
-
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 {
-	struct rti_scan s = rti_scan(data, len);
+	struct rti_scan s = rti_scan(data, len), state;
 
 	if (!rti_scan_i32(&s, &out->pid) || !parse_comm(&s, out->comm, sizeof(out->comm)) ||
-	    !parse_state(&s, &out->state) || !rti_scan_i32(&s, &out->ppid))
+	    !rti_scan_word(&s, &state) || state.end - state.at != 1 ||
+	    !rti_scan_i32(&s, &out->ppid))
 		return -EBADMSG;
+	out->state = *state.at;
 	/* Skip pgrp, session, tty_nr, tpgid. */
-	if (!rti_scan_skip_words(&s, 4) || !parse_counters(&s, out))
+	if (!rti_scan_skip_words(&s, 4) || !rti_scan_u64(&s, &out->flags) ||
+	    !rti_scan_u64(&s, &out->minflt) || !rti_scan_u64(&s, &out->cminflt) ||
+	    !rti_scan_u64(&s, &out->majflt) || !rti_scan_u64(&s, &out->cmajflt) ||
+	    !rti_scan_u64(&s, &out->utime) || !rti_scan_u64(&s, &out->stime) ||
+	    !parse_clamped(&s, &out->cutime) || !parse_clamped(&s, &out->cstime))
 		return -EBADMSG;
 	/* Skip priority, nice. */
 	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads))
 		return -EBADMSG;
-	parse_optional(&s, out);
+	/* From here on, fields may be missing. Skip itrealvalue, then vsize. */
+	out->starttime = out->rss_pages = out->stack = 0;
+	out->has_starttime = rti_scan_skip_words(&s, 1) && rti_scan_u64(&s, &out->starttime);
+	if (!out->has_starttime || !rti_scan_skip_words(&s, 1) ||
+	    !parse_clamped(&s, &out->rss_pages))
+		out->rss_pages = 0;
+	/* Skip rsslim to endcode, kstkesp to blocked, then sigcatch to cnswap. */
+	out->has_signals = rti_scan_skip_words(&s, 3) && rti_scan_u64(&s, &out->stack) &&
+	                   rti_scan_skip_words(&s, 4) && rti_scan_u64(&s, &out->sigignore) &&
+	                   rti_scan_skip_words(&s, 4) && rti_scan_i32(&s, &out->exit_signal);
+	if (!out->has_signals || !rti_scan_i32(&s, &out->processor))
+		out->processor = -1;
 	return 0;
 }
 

@@ -15,40 +15,11 @@ static uint32_t read_u32(const char *data, size_t at)
 	return value;
 }
 
-static int parse_fork(const char *event, size_t len, struct rti_process_event *out)
-{
-	if (len < 16)
-		return -EBADMSG;
-	out->ppid = (int32_t)read_u32(event, 4);
-	out->tid = (int32_t)read_u32(event, 8);
-	out->pid = (int32_t)read_u32(event, 12);
-	return 0;
-}
-
-static int parse_comm(const char *event, size_t len, struct rti_process_event *out)
-{
-	if (len < 24)
-		return -EBADMSG;
-	memcpy(out->comm, event + 8, 16);
-	return 0;
-}
-
-static int parse_exit(const char *event, size_t len, struct rti_process_event *out)
-{
-	if (len < 12)
-		return -EBADMSG;
-	out->status = read_u32(event, 8);
-	if (len >= 24)
-		out->ppid = (int32_t)read_u32(event, 20);
-	return 0;
-}
-
 int rti_parse_process_event(const void *data, size_t len, struct rti_process_event *out)
 {
 	const char *event;
-	uint32_t what;
 
-	*out = (struct rti_process_event){ 0 };
+	*out = (struct rti_process_event){ .kind = RTI_EVENT_OTHER };
 	if (len < RTI_EVENT_AT_DATA + 8)
 		return -EBADMSG;
 	event = (const char *)data + RTI_EVENT_AT_DATA;
@@ -57,25 +28,35 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 	       sizeof(out->monotonic_ns));
 	out->tid = (int32_t)read_u32(event, 0);
 	out->pid = (int32_t)read_u32(event, 4);
-	what = read_u32(data, RTI_EVENT_AT_WHAT);
-	switch (what) {
+	switch (read_u32(data, RTI_EVENT_AT_WHAT)) {
 	case RTI_EVENT_WHAT_FORK:
+		if (len < 16)
+			return -EBADMSG;
 		out->kind = RTI_EVENT_FORK;
-		return parse_fork(event, len, out);
+		out->ppid = (int32_t)read_u32(event, 4);
+		out->tid = (int32_t)read_u32(event, 8);
+		out->pid = (int32_t)read_u32(event, 12);
+		break;
 	case RTI_EVENT_WHAT_EXEC:
 		out->kind = RTI_EVENT_EXEC;
-		return 0;
+		break;
 	case RTI_EVENT_WHAT_COMM:
+		if (len < 24)
+			return -EBADMSG;
 		out->kind = RTI_EVENT_COMM;
-		return parse_comm(event, len, out);
+		memcpy(out->comm, event + 8, 16);
+		break;
 	case RTI_EVENT_WHAT_TRACE:
 		out->kind = RTI_EVENT_TRACE;
-		return 0;
+		break;
 	case RTI_EVENT_WHAT_EXIT:
+		if (len < 12)
+			return -EBADMSG;
 		out->kind = RTI_EVENT_EXIT;
-		return parse_exit(event, len, out);
-	default:
-		out->kind = RTI_EVENT_OTHER;
-		return 0;
+		out->status = read_u32(event, 8);
+		if (len >= 24)
+			out->ppid = (int32_t)read_u32(event, 20);
+		break;
 	}
+	return 0;
 }

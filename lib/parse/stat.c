@@ -34,28 +34,6 @@ static bool parse_ticks(struct rti_scan *s, struct rti_cpu_ticks *out)
 	return true;
 }
 
-static int parse_cpu(struct rti_scan *s,
-                     int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
-                     void *arg)
-{
-	struct rti_cpu_ticks ticks;
-	uint32_t cpu;
-
-	if (!rti_scan_u32(s, &cpu) || !parse_ticks(s, &ticks))
-		return -EBADMSG;
-	return each ? each(arg, cpu, &ticks) : RTI_CONTINUE;
-}
-
-static void set_counters(struct rti_stat *out, const uint64_t *values, uint32_t has)
-{
-	out->interrupts = values[INTERRUPTS];
-	out->context_switches = values[CONTEXT_SWITCHES];
-	out->forks = values[FORKS];
-	out->procs_running = values[PROCS_RUNNING];
-	out->procs_blocked = values[PROCS_BLOCKED];
-	out->has_procs = has == (1u << KEYS) - 1;
-}
-
 int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
                    int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
                    void *arg)
@@ -66,20 +44,30 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
 	bool has_total = false;
 
 	while (s.at < s.end) {
-		int err = RTI_CONTINUE;
+		struct rti_cpu_ticks ticks;
+		uint32_t cpu;
+		int err;
 
 		if (!rti_scan_literal(&s, "cpu")) {
 			rti_scan_keyed_line(&s, &numbers);
 			continue;
 		}
-		if (rti_scan_literal(&s, " "))
+		if (rti_scan_literal(&s, " ")) {
 			has_total = parse_ticks(&s, &out->total);
-		else
-			err = parse_cpu(&s, each, arg);
-		if (err != RTI_CONTINUE)
-			return err;
+		} else {
+			if (!rti_scan_u32(&s, &cpu) || !parse_ticks(&s, &ticks))
+				return -EBADMSG;
+			err = each ? each(arg, cpu, &ticks) : RTI_CONTINUE;
+			if (err != RTI_CONTINUE)
+				return err;
+		}
 		rti_scan_skip_line(&s);
 	}
-	set_counters(out, values, numbers.has);
+	out->interrupts = values[INTERRUPTS];
+	out->context_switches = values[CONTEXT_SWITCHES];
+	out->forks = values[FORKS];
+	out->procs_running = values[PROCS_RUNNING];
+	out->procs_blocked = values[PROCS_BLOCKED];
+	out->has_procs = numbers.has == (1u << KEYS) - 1;
 	return has_total ? 0 : -EBADMSG;
 }
