@@ -38,18 +38,6 @@ static bool is_in_program(uintptr_t address)
 	return false;
 }
 
-/* Returns the path of the shared object of this code, or NULL if it must not be relied on. */
-static const char *find_library(void)
-{
-	Dl_info self;
-
-	if (getauxval(AT_SECURE) || is_in_program((uintptr_t)rti_origin_open) ||
-	    !dladdr((void *)(uintptr_t)rti_origin_open, &self) || !self.dli_fname ||
-	    self.dli_fname[0] != '/')
-		return NULL;
-	return self.dli_fname;
-}
-
 /* Make the path of a name beside the library. Returns 0 or -ENOENT. */
 static int join(const char *library, const char *name, struct rti_origin_file *out)
 {
@@ -64,9 +52,9 @@ static int join(const char *library, const char *name, struct rti_origin_file *o
 	return 0;
 }
 
-/* Whether none but root and the caller can change a file. An access list that lets others write
- * shows in the bits of the group. A group that the caller has files in by default may be one of its
- * own. E.g.: a user with umask 002. That does not go for root, which works for all. */
+/* Whether only root and the caller can change a file. An access list that lets others write shows
+ * in the bits of the group. The group that the caller's files get by default may be its own. E.g.:
+ * a user with umask 002. That does not hold for root, which works for all users. */
 static bool is_ours(const struct stat *file)
 {
 	uid_t user = geteuid();
@@ -75,17 +63,6 @@ static bool is_ours(const struct stat *file)
 		return false;
 	return !(file->st_mode & S_IWGRP) || file->st_gid == 0 ||
 	       (user != 0 && file->st_uid == user && file->st_gid == getegid());
-}
-
-static int check(int dir, const char *name)
-{
-	struct stat file;
-
-	if (fstat(dir, &file) < 0 || !is_ours(&file) ||
-	    fstatat(dir, name, &file, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(file.st_mode) ||
-	    !is_ours(&file))
-		return -ENOENT;
-	return 0;
 }
 
 /* Open the directory of a path. */
@@ -104,20 +81,27 @@ static int open_dir(struct rti_origin_file *file)
 
 int rti_origin_open(const char *name, struct rti_origin_file *out)
 {
-	const char *library = find_library();
-	int err = library ? join(library, name, out) : -ENOENT;
+	struct stat file;
+	Dl_info self;
+	int err;
 
 	out->dir = -1;
+	if (getauxval(AT_SECURE) || is_in_program((uintptr_t)rti_origin_open) ||
+	    !dladdr((void *)(uintptr_t)rti_origin_open, &self) || !self.dli_fname ||
+	    self.dli_fname[0] != '/')
+		return -ENOENT;
+	err = join(self.dli_fname, name, out);
 	if (err == 0)
 		err = open_dir(out);
 	if (err < 0)
 		return err;
-	err = check(out->dir, out->name);
-	if (err < 0) {
-		close(out->dir);
-		out->dir = -1;
-	}
-	return err;
+	if (fstat(out->dir, &file) == 0 && is_ours(&file) &&
+	    fstatat(out->dir, out->name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISREG(file.st_mode) && is_ours(&file))
+		return 0;
+	close(out->dir);
+	out->dir = -1;
+	return -ENOENT;
 }
 
 void rti_origin_descriptor_path(int dir, const char *name, char out[RTI_DESCRIPTOR_PATH_MAX])

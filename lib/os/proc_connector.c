@@ -129,18 +129,9 @@ static int attach_thread_filter(int fd, unsigned also)
 	return set_filter(fd, &program);
 }
 
-/* Make the buffer as large as the kernel allows. */
-static void enlarge_buffer(int fd, unsigned also)
-{
-	const int bytes = also & RTI_EVENTS_FORKS_ALONE ? SMALL_BUFFER_BYTES : BUFFER_BYTES;
-
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-}
-
-/* Send a request, and read the answer. Between the two readings of the caller's clock, the kernel
- * has put the time of its own into the answer: if that is not between them, the caller is in a time
- * namespace. Returns 0 or -errno. */
+/* Send a request, and read the answer. The kernel puts the time of its own clock into the answer:
+ * if that is not between the two readings of the caller's clock, the caller is in a time namespace.
+ * Returns 0 or -errno. */
 static int request_all(int fd, uint32_t port, int64_t *ahead_ns)
 {
 	uint64_t before_ns = rti_monotonic_ns(), kernel_ns = 0, after_ns;
@@ -164,12 +155,15 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 {
 	const struct rti_sockaddr_nl group = { .nl_family = AF_NETLINK,
 		                               .nl_groups = RTI_CN_IDX_PROC };
+	const int bytes = also & RTI_EVENTS_FORKS_ALONE ? SMALL_BUFFER_BYTES : BUFFER_BYTES;
 	struct rti_sockaddr_nl self = { 0 };
 	socklen_t self_len = sizeof(self);
 	int err;
 
-	/* Do this before the first event arrives: one that does not fit would look like a loss. */
-	enlarge_buffer(fd, also);
+	/* Make the buffer as large as the kernel allows, before the first event arrives: one that
+	 * does not fit would look like a loss. */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	err = also & RTI_EVENTS_UNFILTERED ? 0 : attach(fd, also);
 	if (err == 0 && (bind(fd, (const struct sockaddr *)&group, sizeof(group)) < 0 ||
 	                 getsockname(fd, (struct sockaddr *)&self, &self_len) < 0))

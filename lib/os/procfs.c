@@ -199,26 +199,6 @@ static bool is_whole(enum rti_file_format format, const struct rti_buf *buf)
 	}
 }
 
-/* Make room for more, after a read that filled the buffer. Begin a single record again from the
- * start: pieces of it that were read at two times would not be consistent. Returns 0 or -errno. */
-static int grow_for_rest(enum rti_file_format format, struct rti_buf *buf)
-{
-	int err;
-
-	if (buf->cap >= LARGEST_FILE)
-		return -EFBIG;
-	err = rti_buf_reserve(buf, buf->cap);
-	if (err == 0 && format != RTI_SEQ_FILE)
-		buf->len = 0;
-	return err;
-}
-
-/* Returns true if there was room for another record after the last one. */
-static bool is_half_page_left(const struct rti_buf *buf)
-{
-	return buf->len <= HALF_PAGE && buf->cap - 1 - buf->len >= HALF_PAGE - 1;
-}
-
 /* Read all of a file. A short read is read on from where it ended: the kernel keeps what is left of
  * the record. is_in_proc: see struct rti_proc_file. Returns 0 or -errno. */
 static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_format format,
@@ -230,15 +210,25 @@ static int read_all(const struct rti_procfs *procfs, int fd, enum rti_file_forma
 	while (err == 0) {
 		size_t room = buf->cap - 1 - buf->len;
 		ssize_t n = procfs->ops->pread(fd, buf->data + buf->len, room, (off_t)buf->len);
+		bool had_room_for_more;
 
 		if (n < 0)
 			return (int)n;
 		buf->len += (size_t)n;
 		buf->data[buf->len] = '\0';
-		if (n == 0 || (is_in_proc && is_half_page_left(buf)) || is_whole(format, buf))
+		had_room_for_more =
+		    buf->len <= HALF_PAGE && buf->cap - 1 - buf->len >= HALF_PAGE - 1;
+		if (n == 0 || (is_in_proc && had_room_for_more) || is_whole(format, buf))
 			return 0;
-		if ((size_t)n == room)
-			err = grow_for_rest(format, buf);
+		if ((size_t)n < room)
+			continue;
+		/* Begin a single record again from the start: pieces of it that were read at two
+		 * times would not be consistent. */
+		if (buf->cap >= LARGEST_FILE)
+			return -EFBIG;
+		err = rti_buf_reserve(buf, buf->cap);
+		if (err == 0 && format != RTI_SEQ_FILE)
+			buf->len = 0;
 	}
 	return err;
 }
@@ -347,20 +337,15 @@ struct list {
 	void *arg;
 };
 
-static bool is_wanted(const struct list *list, const struct dirent64 *entry)
-{
-	if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-		return false;
-	return !list->is_of_directories || entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
-}
-
 static int list_entries(const char *entries, size_t len, const struct list *list)
 {
 	for (size_t at = 0; at < len;) {
 		const struct dirent64 *entry = (const void *)(entries + at);
+		bool is_dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+		bool may_be_directory = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
 		int result = RTI_CONTINUE;
 
-		if (is_wanted(list, entry))
+		if (!is_dots && (may_be_directory || !list->is_of_directories))
 			result = list->each(list->arg, entry->d_name);
 		if (result != RTI_CONTINUE)
 			return result;

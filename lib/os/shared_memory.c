@@ -4,33 +4,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
-
-/* A memfd counts as a file: if files may not even be this large, growing it would send SIGXFSZ
- * to the host. */
-static bool can_be_as_large(size_t bytes)
-{
-	struct rlimit largest;
-
-	return getrlimit(RLIMIT_FSIZE, &largest) < 0 || largest.rlim_cur >= bytes;
-}
-
-/* Large memory takes a while, which a signal may interrupt. */
-static int reserve(int fd, size_t bytes)
-{
-	int result;
-
-	do {
-		result = fallocate(fd, 0, 0, (off_t)bytes);
-	} while (result < 0 && errno == EINTR);
-	return result;
-}
 
 void rti_shared_memory_protect(int fd)
 {
@@ -40,15 +19,24 @@ void rti_shared_memory_protect(int fd)
 
 int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 {
+	struct rlimit largest;
 	void *mapped;
+	int result;
 
 	*fd = -1;
-	if (!can_be_as_large(bytes))
+	/* A memfd counts as a file: if files may not even be this large, growing it would send
+	 * SIGXFSZ to the host. */
+	if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur < bytes)
 		return -EOPNOTSUPP;
 	*fd = memfd_create("rtrack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
-	if (*fd < 0 || reserve(*fd, bytes) < 0)
+	if (*fd < 0)
+		return -errno;
+	do /* large memory takes a while, which a signal may interrupt */
+		result = fallocate(*fd, 0, 0, (off_t)bytes);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
 		return -errno;
 	/* A process of the same user can open the memory by /proc/PID/fd. If it made it smaller, a
 	 * read would be a SIGBUS. */

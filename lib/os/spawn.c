@@ -37,23 +37,16 @@
 #define NAP_NS 1000000
 #define KILLED_MAX_NS UINT64_C(2000000000) /* until a killed program has ended */
 
-/* A session has a process group of its own. */
-static short start_flags(const struct rti_spawn *opts)
-{
-	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-
-	if (opts->has_new_session)
-		flags |= POSIX_SPAWN_SETSID;
-	else if (opts->has_new_group)
-		flags |= POSIX_SPAWN_SETPGROUP;
-	return flags;
-}
-
 static int set_attributes(posix_spawnattr_t *attr, const struct rti_spawn *opts)
 {
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
 	sigset_t none, defaults;
 	int err;
 
+	if (opts->has_new_session) /* which has a process group of its own */
+		flags |= POSIX_SPAWN_SETSID;
+	else if (opts->has_new_group)
+		flags |= POSIX_SPAWN_SETPGROUP;
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGCHLD);
@@ -64,7 +57,7 @@ static int set_attributes(posix_spawnattr_t *attr, const struct rti_spawn *opts)
 	if (err == 0)
 		err = posix_spawnattr_setpgroup(attr, 0);
 	if (err == 0)
-		err = posix_spawnattr_setflags(attr, start_flags(opts));
+		err = posix_spawnattr_setflags(attr, flags);
 	return err;
 }
 
@@ -149,9 +142,9 @@ static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map 
 
 /* --- Where posix_spawn(3) cannot. --- */
 
-/* Whether a filter of system calls refuses clone3(2). posix_spawn(3) of glibc does without it only
- * where the kernel has none. E.g.: container runtimes of 2021 refuse it with EPERM. The kernel
- * itself refuses a size of 0, and makes nothing. */
+/* Whether a filter of system calls refuses clone3(2). glibc's posix_spawn(3) falls back only if the
+ * kernel lacks the call. E.g.: container runtimes of 2021 refuse it with EPERM. The kernel itself
+ * refuses a size of 0, and makes nothing. */
 static bool is_clone3_refused(void)
 {
 	return syscall(SYS_clone3, NULL, 0) < 0 && errno != EINVAL && errno != ENOSYS;
@@ -164,7 +157,7 @@ static int open_as(const char *path, int flags, int target)
 	return fd < 0 ? errno : rti_fd_map_put(fd, target);
 }
 
-/* Standard output first, as in posix_spawn(3): see spawn.c. */
+/* Standard output first, as in set_actions(). */
 static int set_descriptors(const struct rti_spawn *opts, const struct rti_fd_map *map, int dir)
 {
 	const int keep_fds[] = { opts->keep_fd[0], opts->keep_fd[1], dir };
@@ -349,38 +342,23 @@ static int read_output(int fd, uint64_t until_ns, struct rti_buf *out)
 	}
 }
 
-/* Kill a child unless the host has reaped it already: its pid may have been reused since. */
-static void kill_child(int32_t pid)
-{
-	siginfo_t info;
-
-	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
-		kill(pid, SIGKILL);
-}
-
-/* Sleep until a child may have ended. Without a pidfd (before Linux 5.3) that is a moment later. */
-static void sleep_until_end(int pidfd, uint64_t sleep_ns)
-{
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-
-	if (pidfd < 0)
-		nanosleep(&nap, NULL);
-	else
-		rti_pidfd_wait(pidfd, (int64_t)sleep_ns);
-}
-
 /* Wait for a child. Returns 0, -EIO if it failed, -ETIMEDOUT, or another -errno. If the host
  * ignores SIGCHLD or reaps every child, the status is lost (ECHILD). The output is not, so that
  * counts as success. */
 static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 {
+	const struct timespec nap = { .tv_nsec = NAP_NS };
 	uint64_t now;
 	pid_t reaped;
 	int status;
 
 	while ((reaped = waitpid(pid, &status, WNOHANG)) == 0 &&
-	       (now = rti_monotonic_ns()) < until_ns)
-		sleep_until_end(pidfd, until_ns - now);
+	       (now = rti_monotonic_ns()) < until_ns) {
+		if (pidfd < 0) /* before Linux 5.3 */
+			nanosleep(&nap, NULL);
+		else
+			rti_pidfd_wait(pidfd, (int64_t)(until_ns - now));
+	}
 	if (reaped == 0)
 		return -ETIMEDOUT;
 	if (reaped < 0)
@@ -390,24 +368,15 @@ static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 
 void rti_spawn_undo(int32_t pid, int pidfd)
 {
-	kill_child(pid);
+	siginfo_t info;
+
+	/* Unless the host has reaped it already: its pid may have been reused since. */
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+		kill(pid, SIGKILL);
 	if (reap(pid, pidfd, rti_monotonic_ns() + KILLED_MAX_NS) == -ETIMEDOUT && pidfd >= 0)
 		rti_reap_later_take(pidfd);
 	else
 		rti_pidfd_close(pidfd);
-}
-
-/* A program may run on after its output has ended. Returns as reap(). */
-static int end_child(int32_t pid, bool has_output, uint64_t until_ns)
-{
-	int pidfd = rti_pidfd_open(pid);
-	int err = has_output ? reap(pid, pidfd, until_ns) : -ETIMEDOUT;
-
-	if (err == -ETIMEDOUT)
-		rti_spawn_undo(pid, pidfd);
-	else
-		rti_pidfd_close(pidfd);
-	return err;
 }
 
 int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct rti_buf *out)
@@ -415,7 +384,7 @@ int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct r
 	struct rti_spawn into_pipe = *opts;
 	int32_t pid;
 	uint64_t until_ns = rti_monotonic_ns() + timeout_ns;
-	int fd[2], err, end_err;
+	int fd[2], pidfd, err, end_err;
 
 	out->len = 0;
 	if (pipe2(fd, O_CLOEXEC) < 0)
@@ -429,6 +398,12 @@ int rti_spawn_output(const struct rti_spawn *opts, uint64_t timeout_ns, struct r
 	}
 	err = read_output(fd[0], until_ns, out);
 	close(fd[0]);
-	end_err = end_child(pid, err == 0, until_ns);
+	/* The program may run on after its output has ended. */
+	pidfd = rti_pidfd_open(pid);
+	end_err = err == 0 ? reap(pid, pidfd, until_ns) : -ETIMEDOUT;
+	if (end_err == -ETIMEDOUT)
+		rti_spawn_undo(pid, pidfd);
+	else
+		rti_pidfd_close(pidfd);
 	return err < 0 ? err : end_err;
 }

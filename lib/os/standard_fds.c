@@ -6,18 +6,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* It can neither be read nor written, as if it was closed. */
-static int open_lowest(void)
-{
-	return open("/", O_PATH | O_CLOEXEC);
-}
-
 int rti_standard_fds_hold(struct rti_standard_fds *held)
 {
 	int fd, err;
 
 	held->count = 0;
-	while ((fd = open_lowest()) >= 0 && fd <= STDERR_FILENO)
+	/* O_PATH: it can neither be read nor written, as if it was closed. */
+	while ((fd = open("/", O_PATH | O_CLOEXEC)) >= 0 && fd <= STDERR_FILENO)
 		held->fds[held->count++] = fd;
 	if (fd >= 0) {
 		close(fd);

@@ -17,13 +17,6 @@ static int watch(int epoll, int fd, uint32_t flags)
 	return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Watched by its level: an expired timer stays readable until it is set again. */
-static int open_timer(struct rti_wakeup *wakeup)
-{
-	wakeup->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return wakeup->timer < 0 ? -errno : watch(wakeup->epoll, wakeup->timer, 0);
-}
-
 int rti_wakeup_open(struct rti_wakeup *wakeup, bool has_timer)
 {
 	int err = 0;
@@ -32,8 +25,11 @@ int rti_wakeup_open(struct rti_wakeup *wakeup, bool has_timer)
 	if (wakeup->epoll < 0)
 		return -errno;
 	wakeup->owner = getpid();
-	if (has_timer)
-		err = open_timer(wakeup);
+	/* Watched by its level: an expired timer stays readable until it is set again. */
+	if (has_timer) {
+		wakeup->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		err = wakeup->timer < 0 ? -errno : watch(wakeup->epoll, wakeup->timer, 0);
+	}
 	if (err < 0)
 		rti_wakeup_close(wakeup);
 	return err;

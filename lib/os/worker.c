@@ -115,17 +115,6 @@ static void remove_thread(struct rti_worker *worker, struct thread *thread)
 	free(thread);
 }
 
-static struct rti_job *dequeue_job(struct rti_worker *worker)
-{
-	struct rti_job *job = worker->first;
-
-	worker->first = job->next;
-	if (!worker->first)
-		worker->last = &worker->first;
-	job->next = NULL;
-	return job;
-}
-
 static bool is_prevented(const struct rti_worker *worker, const struct rti_job *job)
 {
 	return job->thing && rti_stuck_calls_prevent(worker->pid, job->thing);
@@ -134,8 +123,12 @@ static bool is_prevented(const struct rti_worker *worker, const struct rti_job *
 /* Others may have got stuck since the job was queued. */
 static void run_next_job(struct rti_worker *worker, struct thread *self)
 {
-	struct rti_job *job = dequeue_job(worker);
+	struct rti_job *job = worker->first;
 
+	worker->first = job->next;
+	if (!worker->first)
+		worker->last = &worker->first;
+	job->next = NULL;
 	if (is_prevented(worker, job)) {
 		job->state = PREVENTED;
 		if (!worker->first)
@@ -229,28 +222,6 @@ static void abandon_thread(struct rti_worker *worker)
 	worker->thread = NULL;
 }
 
-static bool is_overdue(const struct rti_worker *worker, uint64_t job_limit_ns, uint64_t now)
-{
-	const struct thread *thread = worker->thread;
-
-	return thread && thread->job && now >= add_clamped(thread->job_started_at_ns, job_limit_ns);
-}
-
-static void wait_until(struct rti_worker *worker, uint64_t until_ns)
-{
-	const struct timespec until = {
-		.tv_sec = (time_t)(until_ns / 1000000000u),
-		.tv_nsec = (long)(until_ns % 1000000000u),
-	};
-
-	pthread_cond_timedwait(&worker->became_idle, &worker->lock, &until);
-}
-
-static bool is_busy(const struct rti_worker *worker)
-{
-	return worker->first || (worker->thread && worker->thread->job);
-}
-
 void rti_worker_submit(struct rti_worker *worker, struct rti_job *job)
 {
 	pthread_mutex_lock(&worker->lock);
@@ -270,10 +241,14 @@ static int run_queue(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t 
 {
 	uint64_t now = now_ns(worker), end = add_clamped(now, limit_ns);
 
-	for (; is_busy(worker); now = now_ns(worker)) {
+	for (; worker->first || (worker->thread && worker->thread->job); now = now_ns(worker)) {
+		const struct thread *thread = worker->thread;
+		struct timespec until;
+		uint64_t until_ns;
 		int err = 0;
 
-		if (is_overdue(worker, job_limit_ns, now))
+		if (thread && thread->job &&
+		    now >= add_clamped(thread->job_started_at_ns, job_limit_ns))
 			abandon_thread(worker);
 		if (worker->first && !worker->thread)
 			err = start_thread(worker);
@@ -281,7 +256,10 @@ static int run_queue(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t 
 			return err;
 		if (now >= end)
 			break;
-		wait_until(worker, rti_min(end, add_clamped(now, job_limit_ns)));
+		until_ns = rti_min(end, add_clamped(now, job_limit_ns));
+		until = (struct timespec){ .tv_sec = (time_t)(until_ns / 1000000000u),
+			                   .tv_nsec = (long)(until_ns % 1000000000u) };
+		pthread_cond_timedwait(&worker->became_idle, &worker->lock, &until);
 	}
 	return 0;
 }
@@ -307,37 +285,29 @@ bool rti_worker_is_idle(struct rti_worker *worker, const struct rti_job *job)
 	return result;
 }
 
-static void unqueue(struct rti_worker *worker, const struct rti_job *job)
+void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
 {
 	struct rti_job **at = &worker->first;
 
-	while (*at != job)
-		at = &(*at)->next;
-	*at = job->next;
-	if (!*at)
-		worker->last = at;
-}
-
-/* The threads exist only in the parent. Do not lock: one of them may have held the lock. */
-static void free_job_after_fork(struct rti_worker *worker, struct rti_job *job)
-{
-	for (struct thread *thread = worker->threads; thread; thread = thread->next)
-		if (thread->job == job)
-			thread->job = NULL;
-	job->free(job);
-}
-
-void rti_worker_free_job(struct rti_worker *worker, struct rti_job *job)
-{
 	if (!job)
 		return;
 	if (!rti_worker_is_here(worker)) {
-		free_job_after_fork(worker, job);
+		/* The threads exist only in the parent. Do not lock: one of them may have held the
+		 * lock. */
+		for (struct thread *thread = worker->threads; thread; thread = thread->next)
+			if (thread->job == job)
+				thread->job = NULL;
+		job->free(job);
 		return;
 	}
 	pthread_mutex_lock(&worker->lock);
-	if (job->state == QUEUED)
-		unqueue(worker, job);
+	if (job->state == QUEUED) {
+		while (*at != job)
+			at = &(*at)->next;
+		*at = job->next;
+		if (!*at)
+			worker->last = at;
+	}
 	if (job->state == RUNNING)
 		job->state = ORPHANED;
 	else
