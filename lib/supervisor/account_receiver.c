@@ -15,7 +15,8 @@
 
 #define EARLY_MAX 64 /* exit accounts that came before the fork of their process */
 
-/* Invariant: written by the functions of this file only, but that the socket is moved. */
+/* Invariant: written by the functions of this file only, except that the caller moves the
+ * socket. */
 static struct {
 	struct rti_platform platform;
 	int socket;
@@ -24,23 +25,18 @@ static struct {
 	size_t early_count;
 } receiver = { .socket = -1 };
 
-static int open_socket(struct rti_shared_stats *shared)
-{
-	char cpus[1024];
-	ssize_t n = rts_read_file(shared, "/sys/devices/system/cpu/possible", cpus, sizeof(cpus));
-
-	if (n <= 0)
-		return -1;
-	cpus[strcspn(cpus, "\n")] = '\0';
-	return rti_taskstats_open(cpus);
-}
-
 void rts_accounts_begin(struct rti_shared_stats *shared)
 {
+	char cpus[1024];
+
 	rti_platform_init(&receiver.platform, false);
 	receiver.has_loss = false;
 	receiver.early_count = 0;
-	receiver.socket = open_socket(shared);
+	receiver.socket = -1;
+	if (rts_read_file(shared, "/sys/devices/system/cpu/possible", cpus, sizeof(cpus)) <= 0)
+		return;
+	cpus[strcspn(cpus, "\n")] = '\0';
+	receiver.socket = rti_taskstats_open(cpus);
 }
 
 void rts_accounts_end(void)

@@ -23,23 +23,16 @@ static int remove_directory(const char *path, const struct stat *st, int type, s
 	return type == FTW_DP ? rmdir(path) : 0;
 }
 
-/* Whether it is in use: processes run in it, or there are cgroups below it. */
+/* Remove a cgroup. Returns true if it is in use: processes run in it, or there are cgroups
+ * below. */
 static bool is_busy(const char *path)
 {
 	return rmdir(path) < 0 && (errno == EBUSY || errno == ENOTEMPTY);
 }
 
-/* Remove a cgroup and those that the program may have made below it. Returns false if it is in use,
- * so that it can be removed later. What may not be removed stays: a later command removes it. */
-static bool remove_cgroup(const char *path)
-{
-	if (!is_busy(path))
-		return true;
-	nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
-	return !is_busy(path);
-}
-
-/* Returns true if none of the directories is in use any longer. */
+/* Remove the directories, and those that the program may have made below them. Returns false if one
+ * is in use, so that it can be removed later. What may not be removed stays: a later command
+ * removes it. */
 static bool remove_cgroups(const char *dirs)
 {
 	bool are_removed = true;
@@ -51,7 +44,10 @@ static bool remove_cgroups(const char *dirs)
 		if (len < sizeof(path)) {
 			memcpy(path, at, len);
 			path[len] = '\0';
-			are_removed &= remove_cgroup(path);
+			if (is_busy(path)) {
+				nftw(path, remove_directory, 8, FTW_DEPTH | FTW_PHYS);
+				are_removed &= !is_busy(path);
+			}
 		}
 		at += len;
 		at = *at ? at + 1 : NULL;

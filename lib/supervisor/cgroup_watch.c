@@ -25,7 +25,7 @@ static struct {
 	struct rti_shared_stats *shared;
 	struct rti_platform platform;
 	uint64_t samples_left, refilled_ns;
-	const char *directory; /* of the program's cgroup; "": it is that of the supervisor */
+	const char *directory;          /* of the program's cgroup; "": the supervisor's */
 	uint64_t own_id, id_of_program; /* of cgroups; 0: unknown */
 	bool has_paths;
 	char path[PATH_BYTES], path_of_program[PATH_BYTES]; /* as in the shared memory */
@@ -160,25 +160,20 @@ void rts_cgroup_watch_fork(pid_t pid)
 		watch.held[watch.held_count++] = (struct held){ pid, fd };
 }
 
-/* The program may have made cgroups below its own. */
-static bool has_subgroups(void)
-{
-	struct stat st;
-
-	return *watch.directory && stat(watch.directory, &st) == 0 && st.st_nlink > 2;
-}
-
-/* Which cgroup a number is of cannot be found out. So unless the supervisor is in the root of the
- * hierarchy, the process may have left its cgroup, too. */
+/* The number does not show which cgroup it belongs to. So unless the supervisor is in the root of
+ * the hierarchy, the process may have left the supervisor's cgroup, too. The program may have made
+ * cgroups below its own: then nothing is known. */
 void rts_cgroup_watch_exit(pid_t pid, bool is_waited_for)
 {
 	struct held *held = find_held(pid);
+	struct stat st;
 	uint64_t id;
 
 	if (!held)
 		return;
 	if (!is_waited_for && rti_pidfd_cgroup_id(held->fd, &id) == 0 &&
-	    id != watch.id_of_program && !has_subgroups() && watch.left != RTI_LEFT_OURS)
+	    id != watch.id_of_program && watch.left != RTI_LEFT_OURS &&
+	    !(*watch.directory && stat(watch.directory, &st) == 0 && st.st_nlink > 2))
 		set_left(watch.own_id == ROOT_ID ? RTI_LEFT_FOR_OURS : RTI_LEFT_OURS);
 	let_go(held);
 }

@@ -9,24 +9,6 @@
 /* The fork event is a moment later than the start that the kernel counts from. */
 #define START_DELAY_NS 1000000000u
 
-/* Whether the process can have lived for as long as its account says. */
-static bool is_plausible(const struct rti_process_record *record,
-                         const struct rti_task_exit *exited, uint64_t now_ns)
-{
-	return !exited->is_last || now_ns < record->start_ns ||
-	       exited->lifetime_ns <= now_ns - record->start_ns + START_DELAY_NS;
-}
-
-/* The account is of another process, so others may have been, too. */
-static void forget_accounts(struct rti_process_record *record)
-{
-	record->flags &= ~(RTI_RECORD_HAS_CPU | RTI_RECORD_HAS_OWN_IO | RTI_RECORD_HAS_PEAK);
-	record->flags |= RTI_RECORD_MIXED;
-	record->own_read_bytes = record->own_write_bytes = record->peak_rss_bytes = 0;
-	if (!(record->flags & RTI_RECORD_FINAL))
-		record->cpu_user_ns = record->cpu_system_ns = 0;
-}
-
 /* After the CPU clock of the whole process was read, accounts of single threads add nothing. */
 static void add_cpu(struct rti_process_record *record, const struct rti_task_exit *exited)
 {
@@ -50,8 +32,16 @@ void rts_exit_account_add(struct rti_process_record *record, const struct rti_ta
 			record->flags &= ~RTI_RECORD_FOLLOWS;
 		return;
 	}
-	if (!is_plausible(record, exited, now_ns)) {
-		forget_accounts(record);
+	/* If the process cannot have lived for so long, the account is of another process, and
+	 * others may have been, too. */
+	if (exited->is_last && now_ns >= record->start_ns &&
+	    exited->lifetime_ns > now_ns - record->start_ns + START_DELAY_NS) {
+		record->flags &=
+		    ~(RTI_RECORD_HAS_CPU | RTI_RECORD_HAS_OWN_IO | RTI_RECORD_HAS_PEAK);
+		record->flags |= RTI_RECORD_MIXED;
+		record->own_read_bytes = record->own_write_bytes = record->peak_rss_bytes = 0;
+		if (!(record->flags & RTI_RECORD_FINAL))
+			record->cpu_user_ns = record->cpu_system_ns = 0;
 		return;
 	}
 	add_cpu(record, exited);

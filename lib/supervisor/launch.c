@@ -120,7 +120,7 @@ static pid_t clone_plain(uint64_t flags, int cgroup)
 
 /* Make the child, in v2 at once if the kernel can (since Linux 5.7). The parent sleeps until the
  * child has executed the program (CLONE_VFORK). The memory is not shared, so the program inherits
- * the peak of the copy, which has few pages, and not that of the parent. Returns as fork(2). */
+ * the peak of the copy, which has few pages, and not the parent's. Returns as fork(2). */
 static pid_t make_child(const struct place *place, unsigned count, struct launch *launch)
 {
 	pid_t pid;
@@ -141,24 +141,15 @@ static pid_t make_child(const struct place *place, unsigned count, struct launch
 	return (pid_t)syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
 }
 
-/* A handler of the parent must not run in the child once signals are no longer blocked. */
-static void clear_handlers(void)
+static void reset_signals(const struct rts_launch_opts *opts, bool is_clear)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	struct sigaction action;
 
-	for (int signal = 1; signal < NSIG; signal++) {
+	/* A handler of the parent must not run in the child once signals are no longer blocked. */
+	for (int signal = 1; signal < NSIG && !is_clear; signal++)
 		if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
 			sigaction(signal, &by_default, NULL);
-	}
-}
-
-static void reset_signals(const struct rts_launch_opts *opts, bool is_clear)
-{
-	const struct sigaction by_default = { .sa_handler = SIG_DFL };
-
-	if (!is_clear)
-		clear_handlers();
 	sigaction(SIGCHLD, &by_default, NULL);
 	sigaction(SIGPIPE, &by_default, NULL);
 	sigprocmask(SIG_SETMASK, opts->mask, NULL);

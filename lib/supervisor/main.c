@@ -210,12 +210,6 @@ static void supervise(void)
 	}
 }
 
-/* Whether the supervisor was started by hand or by a library of another release. */
-static bool is_mismatch(int argc, char **argv)
-{
-	return argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0;
-}
-
 /* Returns 0, or -1 with errno if the descriptors or the memory cannot be used. */
 static int parse_arguments(struct rts_request *request, char **argv)
 {
@@ -282,7 +276,8 @@ int main(int argc, char **argv)
 	sigset_t mask;
 	int err;
 
-	if (is_mismatch(argc, argv))
+	/* Started by hand, or by a library of another release. */
+	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
 		return RTI_EXIT_MISMATCH;
 	supervisor.deliver = send_report;
 	if (parse_arguments(&request, argv) < 0 || block_signals(&mask) < 0)

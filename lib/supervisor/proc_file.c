@@ -18,16 +18,6 @@ static const char *find_value(const char *text, const char *key)
 	return NULL;
 }
 
-static uint64_t decimal_value_of(const char *text, const char *key)
-{
-	const char *at = find_value(text, key);
-	uint64_t value = 0;
-
-	while (at && *at >= '0' && *at <= '9')
-		value = value * 10 + (uint64_t)(*at++ - '0');
-	return value;
-}
-
 uint64_t rts_hex_value_of(const char *text, const char *key)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -75,8 +65,14 @@ void rts_proc_file_init(struct rti_shared_stats *shared)
 	char text[512];
 	ssize_t n = rts_read_file(shared, "/proc/self/io", text, sizeof(text));
 
-	for (int i = 0; i < 7; i++)
-		shared->own_io[i] = decimal_value_of(text, keys[i]);
+	for (int i = 0; i < 7; i++) {
+		const char *at = find_value(text, keys[i]);
+		uint64_t value = 0;
+
+		while (at && *at >= '0' && *at <= '9')
+			value = value * 10 + (uint64_t)(*at++ - '0');
+		shared->own_io[i] = value;
+	}
 	if (n > 0)
 		shared->own_io[0] += (uint64_t)n;
 	shared->own_io[RTS_READ_CALLS] += n > 0; /* the text is from before this call */

@@ -38,7 +38,7 @@ struct process_log {
 	struct rti_descendant_set descendants;
 	int events, threads;                    /* sockets, or -1 */
 	bool has_filters, may_wait_for_filters; /* that drop events of threads */
-	int64_t ahead_ns;                       /* our clock, of that of the events */
+	int64_t ahead_ns;                       /* our clock, of the clock of the events */
 	uint64_t complete_ns;                   /* CLOCK_MONOTONIC until which no event was lost */
 	int batch_ms;
 };
@@ -81,39 +81,31 @@ static void handle_exec(const struct rti_process_event *event)
 		rts_record_read_program(record);
 }
 
-static void note_leader_exit(void)
-{
-	process_log->has_leader_exit = true;
-	process_log->opts.shared->has_leader_exit = 1;
-}
-
-static bool is_waited_for(const struct rti_process_event *event)
-{
-	return rts_wait_proof_exit(event,
-	                           rti_descendant_set_has(&process_log->descendants, event->ppid));
-}
-
 /* Each thread of a process has an exit event; the process ends with the last of them. */
 static void handle_exit(const struct rti_process_event *event)
 {
 	struct rti_process_record *record = rts_record_find(event->pid);
+	const struct rti_descendant_set *descendants = &process_log->descendants;
 
 	if (event->pid == process_log->program && event->tid == event->pid)
 		process_log->program_end_ns = event->monotonic_ns;
-	if (event->tid == event->pid &&
-	    rti_descendant_set_is_alive(&process_log->descendants, event->pid)) {
-		if (rts_runs_without_leader(process_log->opts.shared, event->pid))
-			note_leader_exit();
-		rts_cgroup_watch_exit(event->pid, is_waited_for(event));
+	if (event->tid == event->pid && rti_descendant_set_is_alive(descendants, event->pid)) {
+		bool is_parent_known = rti_descendant_set_has(descendants, event->ppid);
+
+		if (rts_runs_without_leader(process_log->opts.shared, event->pid)) {
+			process_log->has_leader_exit = true;
+			process_log->opts.shared->has_leader_exit = 1;
+		}
+		rts_cgroup_watch_exit(event->pid, rts_wait_proof_exit(event, is_parent_known));
 		rti_descendant_set_exit(&process_log->descendants, event->pid);
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
 	record->end_ns = event->monotonic_ns;
-	/* The leader's status is that of the process. So is another thread's if it is not 0: what
-	 * kills the process after its leader has exited shows only in the other threads. A status
-	 * of 0 is ignored, since the thread may have exited before the leader: its event may come
-	 * later all the same. */
+	/* The process has its leader's status. Another thread's counts if it is not 0: what kills
+	 * the process after its leader has exited shows only in the other threads. A status of 0 is
+	 * ignored, since the thread may have exited before the leader: its event may come later all
+	 * the same. */
 	if (event->tid == event->pid || event->status)
 		record->status = event->status;
 	rts_process_log_record_zombie(event->pid);
@@ -189,13 +181,6 @@ static uint32_t subscribe(void)
 	return RTI_EVENTS_INTACT;
 }
 
-static int begin_list(const struct rts_process_log_opts *opts)
-{
-	rts_process_text_begin(opts->shared, opts->memory);
-	rts_record_read_begin(opts->shared, opts->root);
-	return rts_record_list_begin(opts->shared, opts->memory);
-}
-
 int rts_process_log_begin(const struct rts_process_log_opts *opts)
 {
 	int err = rts_wait_proof_begin(opts->shared, opts->root, opts->cpus);
@@ -207,9 +192,13 @@ int rts_process_log_begin(const struct rts_process_log_opts *opts)
 		return -ENOMEM;
 	process_log->opts = *opts;
 	rti_platform_init(&process_log->platform, false);
-	err = opts->has_list ? begin_list(opts) : 0;
-	if (err < 0)
-		return err;
+	if (opts->has_list) {
+		rts_process_text_begin(opts->shared, opts->memory);
+		rts_record_read_begin(opts->shared, opts->root);
+		err = rts_record_list_begin(opts->shared, opts->memory);
+		if (err < 0)
+			return err;
+	}
 	rti_descendant_set_add(&process_log->descendants, opts->root);
 	opts->shared->events = subscribe();
 	if (process_log->threads < 0)

@@ -33,19 +33,6 @@ void rts_process_text_begin(struct rti_shared_stats *shared, const int *memory)
 	texts.used = texts.room = 0;
 }
 
-/* Allocate memory before it is written to: if it is full, writing would raise a signal. */
-static bool reserve(uint64_t len)
-{
-	while (texts.room - texts.used < len) {
-		if (texts.room >= RTI_TEXT_BYTES_MAX ||
-		    fallocate(*texts.memory, 0, (off_t)(RTI_TEXT_OFFSET + texts.room),
-		              (off_t)BYTES_PER_ALLOCATION) < 0)
-			return false;
-		texts.room += BYTES_PER_ALLOCATION;
-	}
-	return true;
-}
-
 /* Whether a record has this text already. */
 static bool has_text(const volatile struct rti_record_text *record, const char *text, uint32_t len)
 {
@@ -61,8 +48,14 @@ static bool keep(const char *text, uint32_t len, struct rti_record_text *before)
 	if (has_text(before, text, len))
 		return true;
 	*before = (struct rti_record_text){ 0 };
-	if (!reserve(len))
-		return false;
+	/* Allocate memory before it is written to: if it is full, writing would raise a signal. */
+	while (texts.room - texts.used < len) {
+		if (texts.room >= RTI_TEXT_BYTES_MAX ||
+		    fallocate(*texts.memory, 0, (off_t)(RTI_TEXT_OFFSET + texts.room),
+		              (off_t)BYTES_PER_ALLOCATION) < 0)
+			return false;
+		texts.room += BYTES_PER_ALLOCATION;
+	}
 	memcpy(texts.area + texts.used, text, len);
 	*before = (struct rti_record_text){ (uint32_t)texts.used, len };
 	texts.used += len;

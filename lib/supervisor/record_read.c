@@ -64,7 +64,7 @@ void rts_record_read_program(struct rti_process_record *record)
 {
 	struct rti_pid_stat stat;
 
-	if (record->flags & RTI_RECORD_EXECUTED) /* what it held before is not known */
+	if (record->flags & RTI_RECORD_EXECUTED) /* what it held before is unknown */
 		record->flags |= RTI_RECORD_PEAK_LOW;
 	record->flags |= RTI_RECORD_EXECUTED;
 	rts_process_text_read(record);
@@ -116,15 +116,6 @@ static void read_final_io(struct rti_process_record *record)
 	record->flags |= RTI_RECORD_HAS_IO;
 }
 
-/* Returns true if the ru_maxrss of a process will be its own peak. The kernel reports the largest
- * of the peaks of the process, of the children that it waited for, and of the program that it ran
- * before exec. So the process must not have waited for children, and the supervisor, which is
- * small, must have forked it. */
-static bool has_own_peak(const struct rti_process_record *record, const struct rti_pid_stat *stat)
-{
-	return record->ppid == reader.root && stat->cminflt + stat->cmajflt == 0;
-}
-
 void rts_record_read_final(struct rti_process_record *record)
 {
 	struct rti_pid_stat stat;
@@ -132,6 +123,9 @@ void rts_record_read_final(struct rti_process_record *record)
 	if (!read_final_stat(record, &stat))
 		return;
 	read_final_io(record);
-	if (has_own_peak(record, &stat))
+	/* ru_maxrss is the largest of the peaks of the process, of the children that it waited for,
+	 * and of the program that it ran before exec. It is the process's own peak if the process
+	 * has not waited for children, and the supervisor, which is small, has forked it. */
+	if (record->ppid == reader.root && stat.cminflt + stat.cmajflt == 0)
 		record->flags |= RTI_RECORD_WAIT_HAS_PEAK;
 }

@@ -59,7 +59,8 @@ static struct timeval time_since(struct timeval now, struct timeval before)
 	return now;
 }
 
-/* A caller may have waited for other children before. The largest of all is then not of ours. */
+/* A caller may have waited for other children before. The largest peak may then be one of
+ * theirs. */
 void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
 {
 	const struct rusage *before = &s->children_before;
@@ -121,7 +122,7 @@ static int open_clock(struct rts_supervisor *s)
 	return s->clock < 0 ? -EOPNOTSUPP : 0;
 }
 
-/* Returns the directory of v2 among those of the program's cgroup, or "". */
+/* Returns the directory of v2 in the list of the program's cgroup, or "". */
 static const char *v2_directory(const char *dirs)
 {
 	static char path[4096];
@@ -201,37 +202,21 @@ void rts_end(struct rts_supervisor *s)
 	rts_cgroup_watch_end();
 }
 
-/* Record whether a zombie ignores SIGCHLD: its own children were then reaped without an account. */
-static void check_sigchld(struct rts_supervisor *s, pid_t pid)
-{
-	char text[4096];
-
-	rts_read_pid_file(s->shared, pid, "status", text, sizeof(text));
-	if (rts_hex_value_of(text, "SigIgn:\t") >> (SIGCHLD - 1) & 1)
-		s->report.ignored_sigchld = 1;
-}
-
-/* A caller may have been stopped since the program has ended. */
-static void report_end(struct rts_supervisor *s)
-{
-	uint64_t end_ns = s->is_caller ? rts_process_log_program_end_ns() : 0;
-
-	complete_report(s, RTI_EXITED);
-	if (end_ns && end_ns < s->report.monotonic_ns)
-		s->report.monotonic_ns = end_ns;
-	s->deliver(s);
-}
-
-/* Returns whether the zombie is gone. */
+/* Returns true if the zombie is gone. */
 static bool reap(struct rts_supervisor *s, pid_t pid)
 {
+	char text[4096];
 	struct rusage use;
+	uint64_t end_ns;
 	int status;
 	bool is_reaped;
 
 	/* pid is the program or a process that was adopted. Its final figures are in /proc as long
-	 * as it is a zombie. */
-	check_sigchld(s, pid);
+	 * as it is a zombie. If it ignores SIGCHLD, its own children were reaped without an
+	 * account. */
+	rts_read_pid_file(s->shared, pid, "status", text, sizeof(text));
+	if (rts_hex_value_of(text, "SigIgn:\t") >> (SIGCHLD - 1) & 1)
+		s->report.ignored_sigchld = 1;
 	rts_cgroup_watch_check(pid);
 	rts_process_log_catch_up();
 	rts_process_log_record_zombie(pid);
@@ -250,7 +235,12 @@ static bool reap(struct rts_supervisor *s, pid_t pid)
 		return true;
 	s->program = 0;
 	s->report.status = status;
-	report_end(s);
+	/* A caller may have been stopped since the program has ended. */
+	end_ns = s->is_caller ? rts_process_log_program_end_ns() : 0;
+	complete_report(s, RTI_EXITED);
+	if (end_ns && end_ns < s->report.monotonic_ns)
+		s->report.monotonic_ns = end_ns;
+	s->deliver(s);
 	return true;
 }
 

@@ -64,22 +64,18 @@ void rts_wait_proof_end(void)
 	proof = NULL;
 }
 
-/* After five days no start is known, so every lifetime is too long, which is safe. */
-static uint32_t to_units(uint64_t monotonic_ns)
-{
-	uint64_t units =
-	    monotonic_ns > proof->begin_ns ? (monotonic_ns - proof->begin_ns) / UNIT_NS : 0;
-
-	return units < UINT32_MAX ? (uint32_t)units + 1 : 0;
-}
-
 void rts_wait_proof_fork(const struct rti_process_event *event)
 {
+	uint64_t units = 0;
+
 	if (!is_in_range(event->pid) || !is_in_range(event->ppid)) {
 		proof->has_given_up = true;
 		return;
 	}
-	proof->start[event->pid] = to_units(event->monotonic_ns);
+	/* After five days no start is known, so every lifetime is too long, which is safe. */
+	if (event->monotonic_ns > proof->begin_ns)
+		units = (event->monotonic_ns - proof->begin_ns) / UNIT_NS;
+	proof->start[event->pid] = units < UINT32_MAX ? (uint32_t)units + 1 : 0;
 	clear_bit(proof->has_threads, event->pid);
 	clear_bit(proof->has_children, event->pid);
 	set_bit(proof->has_children, event->ppid);
