@@ -70,27 +70,21 @@ static bool read_memory(int32_t tid, uint64_t address, void *out, size_t size)
 	       peek_memory(tid, address, out, size);
 }
 
-/* waitid(2) returns 0 also if no child was found (WNOHANG). Then it sets si_signo to 0, and writes
- * no figures. */
-static enum figures find_in_waitid(const struct rtt_call *call, int32_t tid)
+/* Whether a call has written figures. waitid(2) returns 0 also if no child was found (WNOHANG).
+ * Then it sets si_signo to 0, and writes no figures. */
+static enum figures find_figures(const struct rtt_call *call, int32_t tid, int64_t result)
 {
 	int signal;
 
-	if (!(call->wait_options & WNOHANG))
-		return HAS_FIGURES;
-	if (!call->info_address || !read_memory(tid, call->info_address, &signal, sizeof(signal)))
-		return UNKNOWN_FIGURES;
-	return signal == SIGCHLD ? HAS_FIGURES : NO_FIGURES;
-}
-
-/* Whether a call has written figures. */
-static enum figures find_figures(const struct rtt_call *call, int32_t tid, int64_t result)
-{
 	if (!call->usage_address || result < 0)
 		return NO_FIGURES;
 	if (call->call == RTI_TRACE_WAIT4)
 		return result > 0 ? HAS_FIGURES : NO_FIGURES;
-	return call->call == RTI_TRACE_WAITID ? find_in_waitid(call, tid) : HAS_FIGURES;
+	if (call->call != RTI_TRACE_WAITID || !(call->wait_options & WNOHANG))
+		return HAS_FIGURES;
+	if (!call->info_address || !read_memory(tid, call->info_address, &signal, sizeof(signal)))
+		return UNKNOWN_FIGURES;
+	return signal == SIGCHLD ? HAS_FIGURES : NO_FIGURES;
 }
 
 void rtt_call_fill(const struct rtt_call *call, int32_t tid, int64_t result,

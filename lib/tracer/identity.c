@@ -89,7 +89,7 @@ static uint64_t value_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Read what stays. Of a thread that is being killed there may be no file: that is tried again. */
+/* Read what stays. A thread that is being killed may have no file: that is tried again. */
 static void read_constants(struct rtt_tracee *tracee)
 {
 	struct rtt_constants *c = &tracee->constants;
@@ -115,21 +115,16 @@ static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
 	return &tracee->constants;
 }
 
-/* Write /proc/PID/task/TID/stat: /proc/TID/stat would add up the times of all threads. */
-static void make_stat_path(char out[PATH_BYTES], int32_t pid, int32_t tid)
-{
-	make_path(out, pid, "task/");
-	out = rti_decimal(out + strlen(out), (uint64_t)tid);
-	memcpy(out, "/stat", sizeof("/stat"));
-}
-
 static bool read_stat(struct rtt_tracee *tracee, struct rti_pid_stat *out)
 {
-	char path[PATH_BYTES], text[1024];
+	char path[PATH_BYTES], text[1024], *at;
 	ssize_t n;
 
 	if (tracee->stat_fd < 0) {
-		make_stat_path(path, constants_of(tracee)->tgid, tracee->tid);
+		/* /proc/PID/task/TID/stat: /proc/TID/stat would add up the times of all threads. */
+		make_path(path, constants_of(tracee)->tgid, "task/");
+		at = rti_decimal(path + strlen(path), (uint64_t)tracee->tid);
+		memcpy(at, "/stat", sizeof("/stat"));
 		tracee->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (tracee->stat_fd < 0)
@@ -210,7 +205,7 @@ void rtt_identity_fill(struct rtt_tracee *tracee, struct rti_trace_record *out)
 		out->thread_start_ns = stat.starttime * tick_ns;
 		memcpy(out->comm, stat.comm, sizeof(out->comm) - 1);
 	}
-	/* NSpid of /proc/PID/status shows no namespace outside that of /proc. */
+	/* NSpid of /proc/PID/status shows no namespace outside the one that /proc is of. */
 	if (is_in_first_namespace) {
 		out->host_pid = out->pid;
 		out->host_tid = out->tid;

@@ -138,8 +138,8 @@ static void handle_return(struct rtt_tracee *tracee, int32_t tid)
 	resume(tracee, tid, 0);
 }
 
-/* The library waits for this. If it cannot be sent for want of memory, the tracer ends, and with it
- * the program, which has not run an instruction (PTRACE_O_EXITKILL). If the library is gone, the
+/* The library waits for this. If memory is too short to send it, the tracer ends, and with it the
+ * program, which has not run an instruction (PTRACE_O_EXITKILL). If the library is gone, the
  * program runs. */
 static void report_start(uint32_t step, int error)
 {
@@ -188,11 +188,6 @@ static void handle_end(int32_t tid, int status)
 		report_start(WIFSIGNALED(status) ? RTI_TRACER_STARTED : RTI_TRACER_SILENT, 0);
 }
 
-static bool is_stop_signal(int signal)
-{
-	return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
-}
-
 static void handle_stop(int32_t tid, int status)
 {
 	struct rtt_tracee *tracee = rtt_tracees_get(tid);
@@ -208,7 +203,8 @@ static void handle_stop(int32_t tid, int status)
 	case PTRACE_EVENT_STOP:
 		/* A new thread, the end of a group stop, or a group stop: the thread stays stopped
 		 * until SIGCONT, as it would without a tracer. */
-		if (is_stop_signal(signal))
+		if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN ||
+		    signal == SIGTTOU)
 			ptrace(PTRACE_LISTEN, tid, 0L, 0L);
 		else
 			resume(tracee, tid, 0);

@@ -30,18 +30,6 @@
 	(PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |    \
 	 PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP)
 
-/* It has a session of its own: what is sent to the host's process group or typed at its terminal is
- * not for the tracer. */
-static void leave_host(void)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	if (chdir("/") < 0)
-		return; /* nothing depends on it */
-}
-
 /* Map the ring, which the library has mapped already: no other process shall. Returns false if it
  * is not there: the tracer was started by hand. */
 static bool map_ring(struct rti_trace_end *writer)
@@ -83,13 +71,7 @@ static int32_t meet_starter(int socket)
 	return sender.pid;
 }
 
-/* Returns 0 or a positive errno. */
-static int seize(int32_t pid)
-{
-	return ptrace(PTRACE_SEIZE, pid, 0L, (long)OPTIONS) < 0 ? errno : 0;
-}
-
-/* Returns whether the starter gets the answer, or is gone. */
+/* Returns true if the starter gets the answer, or is gone. */
 static bool answer(const struct rtt_loop *loop, int error)
 {
 	const struct rti_starter_message message = { .step = RTI_TRACER_SEIZED,
@@ -118,7 +100,9 @@ static int trace(void)
 	if (!rtt_loop_report(&loop, RTI_TRACER_READY, 0, getpid()))
 		return 2;
 	loop.program = meet_starter(loop.starter);
-	error = loop.program ? seize(loop.program) : ESRCH;
+	error = loop.program ? 0 : ESRCH;
+	if (!error && ptrace(PTRACE_SEIZE, loop.program, 0L, (long)OPTIONS) < 0)
+		error = errno;
 	if (!error) {
 		/* A starter without an answer would wait for ever. It ends with the tracer. */
 		if (!answer(&loop, 0))
@@ -135,10 +119,16 @@ static int trace(void)
 
 int main(int argc, char **argv)
 {
+	sigset_t all;
+
 	if (argc >= 2 && strcmp(argv[1], RTI_TRACER_START) == 0)
 		return rtt_start(argc, argv);
 	if (argc != 2 || strcmp(argv[1], RTI_TRACER_TRACE) != 0)
 		return 2;
-	leave_host();
+	/* It has a session of its own: what is sent to the host's process group or typed at its
+	 * terminal is not for the tracer. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	(void)!chdir("/"); /* nothing depends on it */
 	return trace();
 }
