@@ -90,17 +90,6 @@ static void close_trace(void *self)
 	free(t);
 }
 
-static int open_plugin(struct bpf_trace *t)
-{
-	const struct rti_module_version version = { RTI_TRACE_PLUGIN,
-		                                    sizeof(struct rti_trace_record) };
-	int err = rti_module_open(&t->module, RTI_TRACE_ENTRY, version);
-
-	if (err == 0)
-		t->ops = t->module.ops;
-	return err == -ENOENT ? -ENOPKG : err;
-}
-
 /* Some kernels refuse tracepoints with types, but have raw ones. What both refuse has the error of
  * the first. */
 static int open_tracer(struct bpf_trace *t, const struct rti_trace_request *request)
@@ -138,6 +127,8 @@ static int start_command(void *self, const struct rti_trace_request *request,
 
 static int open_trace(void **self, const struct rti_trace_request *request)
 {
+	const struct rti_module_version version = { RTI_TRACE_PLUGIN,
+		                                    sizeof(struct rti_trace_record) };
 	struct bpf_trace *t = calloc(1, sizeof(*t));
 	int err;
 
@@ -147,9 +138,13 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 	t->exe_cache = request->exe_cache;
 	t->timer_at_ns = RTI_PACE_NEVER;
 	rti_platform_init(&t->platform, false);
-	err = open_plugin(t);
-	if (err == 0)
+	err = rti_module_open(&t->module, RTI_TRACE_ENTRY, version);
+	if (err == 0) {
+		t->ops = t->module.ops;
 		err = open_tracer(t, request);
+	} else if (err == -ENOENT) {
+		err = -ENOPKG;
+	}
 	rti_bpf_describe(request, err);
 	if (err == 0)
 		err = rti_wakeup_open(&t->wakeup, true);

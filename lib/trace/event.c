@@ -42,26 +42,6 @@ void rti_event_maker_set_time(struct rti_event_maker *maker)
 	maker->realtime_offset = (int64_t)(now.realtime_ns - now.monotonic_ns);
 }
 
-static void set_times(const struct rti_event_maker *maker, const struct rti_trace_record *record,
-                      struct rt_trace_event *out)
-{
-	bool has_entry = !(record->flags & RTI_TRACE_NO_ENTRY);
-
-	out->monotonic_ns = has_entry ? record->entry_ns : record->return_ns;
-	out->realtime_ns = out->monotonic_ns + (uint64_t)maker->realtime_offset;
-	if (has_entry && record->return_ns > record->entry_ns)
-		out->duration_ns = record->return_ns - record->entry_ns;
-}
-
-static void set_exe(struct rti_event_maker *maker, const struct rti_trace_record *record,
-                    struct rt_trace_event *out)
-{
-	const struct rti_exe_file file = { record->exe_device, record->exe_inode };
-
-	if (!rti_exe_cache_get(maker->exe_cache, file, record->pid, out->exe, sizeof(out->exe)))
-		out->flags |= RT_TRACE_EVENT_EXE_CUT;
-}
-
 static void set_live_children(const struct rti_event_maker *maker, struct rt_trace_event *out)
 {
 	struct rti_live_children live;
@@ -76,16 +56,12 @@ static void set_live_children(const struct rti_event_maker *maker, struct rt_tra
 	out->live_children_at_ns = live.at_ns;
 }
 
-/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself. At its
- * return that is not decided yet. */
-static int64_t result_of(int64_t returned)
-{
-	return returned <= -ERESTARTSYS && returned >= -ERESTART_RESTARTBLOCK ? -EINTR : returned;
-}
-
 void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record *record,
                     struct rt_trace_event *out)
 {
+	const struct rti_exe_file file = { record->exe_device, record->exe_inode };
+	bool has_entry = !(record->flags & RTI_TRACE_NO_ENTRY);
+
 	*out = (struct rt_trace_event){
 		.flags = record->flags,
 		.lost = record->lost,
@@ -93,7 +69,7 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 		.who = record->who,
 		.wait_id = record->wait_id,
 		.wait_options = record->wait_options,
-		.result = result_of(record->result),
+		.result = record->result,
 		.usage_address = record->usage_address,
 		.cpu = record->cpu,
 		.pid = record->pid,
@@ -109,13 +85,21 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 		.pid_namespace = record->pid_namespace,
 	};
 	memcpy(out->comm, record->comm, sizeof(record->comm));
-	set_times(maker, record, out);
+	/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself.
+	 * At its return that is not decided yet. */
+	if (out->result <= -ERESTARTSYS && out->result >= -ERESTART_RESTARTBLOCK)
+		out->result = -EINTR;
+	out->monotonic_ns = has_entry ? record->entry_ns : record->return_ns;
+	out->realtime_ns = out->monotonic_ns + (uint64_t)maker->realtime_offset;
+	if (has_entry && record->return_ns > record->entry_ns)
+		out->duration_ns = record->return_ns - record->entry_ns;
 	if (record->usage_bytes &&
 	    rti_parse_kernel_rusage(record->usage, record->usage_bytes, &out->rusage) == 0)
 		out->rusage_valid = RTI_RUSAGE_ALL;
 	/* First: the children go on running. */
 	set_live_children(maker, out);
-	set_exe(maker, record, out);
+	if (!rti_exe_cache_get(maker->exe_cache, file, record->pid, out->exe, sizeof(out->exe)))
+		out->flags |= RT_TRACE_EVENT_EXE_CUT;
 }
 
 void rti_event_maker_fini(struct rti_event_maker *maker)

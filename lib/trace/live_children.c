@@ -20,8 +20,8 @@
 
 #define OF_CPU (RTI_RUSAGE_BIT(ru_utime) | RTI_RUSAGE_BIT(ru_stime))
 
-/* Of the children that a process has waited for, the kernel shows CPU time in whole ticks, and
- * nothing of the others. */
+/* For the children that a process has waited for, the kernel shows CPU time in whole ticks, and
+ * none of the other figures here. */
 #define LESS_OF_REAPED                                                                             \
 	(OF_CPU | RTI_RUSAGE_BIT(ru_maxrss) | RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw))
 
@@ -52,11 +52,6 @@ static bool is_same(struct account a, struct account b)
 	       a.major_faults == b.major_faults;
 }
 
-static bool has_waited(const struct rti_pid_stat *stat)
-{
-	return stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
-}
-
 static void clear_unknown(struct reader *r, const struct rti_pid_once *once)
 {
 	uint64_t has = once->figures.valid;
@@ -74,35 +69,32 @@ static void clear_unknown(struct reader *r, const struct rti_pid_once *once)
 		r->known &= ~(RTI_RUSAGE_BIT(ru_nvcsw) | RTI_RUSAGE_BIT(ru_nivcsw));
 }
 
-/* Without a CPU clock, the process's own time is in whole ticks, too. The peak of memory that a
- * process had before an exec also counts for RUSAGE_CHILDREN; VmHWM forgets it. */
-static void mark_lower_bounds(struct reader *r, const struct rti_pid_once *once)
-{
-	if (has_waited(&once->stat))
-		r->partial |= LESS_OF_REAPED;
-	if (!once->has_clock)
-		r->partial |= OF_CPU;
-	if (!(once->stat.flags & RTI_PF_FORKNOEXEC))
-		r->partial |= RTI_RUSAGE_BIT(ru_maxrss);
-}
-
 static void add_process(struct reader *r, const struct rti_pid_once *once)
 {
 	const struct rti_figures *f = &once->figures;
+	const struct rti_pid_stat *stat = &once->stat;
+	bool has_waited = stat->cminflt || stat->cmajflt || stat->cutime || stat->cstime;
 	int64_t peak_kib = (int64_t)(f->row.peak_rss_bytes / 1024);
 
 	r->cpu_user_ns += f->self[RTI_CPU_USER] + f->children[RTI_CPU_USER];
 	r->cpu_system_ns += f->self[RTI_CPU_SYSTEM] + f->children[RTI_CPU_SYSTEM];
 	r->read_bytes += f->self[RTI_READ_BYTES];
 	r->write_bytes += f->self[RTI_WRITE_BYTES];
-	r->sum.ru_minflt += (int64_t)(f->self[RTI_MINOR_FAULTS] + once->stat.cminflt);
-	r->sum.ru_majflt += (int64_t)(f->self[RTI_MAJOR_FAULTS] + once->stat.cmajflt);
+	r->sum.ru_minflt += (int64_t)(f->self[RTI_MINOR_FAULTS] + stat->cminflt);
+	r->sum.ru_majflt += (int64_t)(f->self[RTI_MAJOR_FAULTS] + stat->cmajflt);
 	r->sum.ru_nvcsw += (int64_t)f->self[RTI_VOLUNTARY];
 	r->sum.ru_nivcsw += (int64_t)f->self[RTI_INVOLUNTARY];
 	if (peak_kib > r->sum.ru_maxrss)
 		r->sum.ru_maxrss = peak_kib;
 	clear_unknown(r, once);
-	mark_lower_bounds(r, once);
+	/* Without a CPU clock, the process's own time is in whole ticks, too. The peak of memory
+	 * that a process had before an exec also counts for RUSAGE_CHILDREN; VmHWM forgets it. */
+	if (has_waited)
+		r->partial |= LESS_OF_REAPED;
+	if (!once->has_clock)
+		r->partial |= OF_CPU;
+	if (!(stat->flags & RTI_PF_FORKNOEXEC))
+		r->partial |= RTI_RUSAGE_BIT(ru_maxrss);
 }
 
 static int read_all(struct reader *r)
@@ -123,8 +115,8 @@ static int read_all(struct reader *r)
 	return 0;
 }
 
-/* Whether the root still has the account that the kernel has reported, and its descendants those
- * that were read. */
+/* Returns true if the root still has the account that the kernel has reported, and its descendants
+ * have the accounts that were read. */
 static bool is_unchanged(struct reader *r, int32_t root, const struct rt_rusage *reported)
 {
 	const struct rti_context *ctx = &r->call.ctx;
@@ -164,17 +156,6 @@ static bool try_once(struct reader *r, int32_t root, const struct rt_rusage *rep
 	return is_good;
 }
 
-static void set_figures(const struct reader *r, struct rti_live_children *out)
-{
-	out->usage = r->sum;
-	out->usage.ru_utime = (double)r->cpu_user_ns / 1e9;
-	out->usage.ru_stime = (double)r->cpu_system_ns / 1e9;
-	out->usage.ru_inblock = (int64_t)(r->read_bytes / 512);
-	out->usage.ru_oublock = (int64_t)(r->write_bytes / 512);
-	out->valid = r->known & ~r->partial;
-	out->partial = r->known & r->partial;
-}
-
 bool rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
                             struct rti_live_children *out)
 {
@@ -192,7 +173,13 @@ bool rti_live_children_read(int32_t pid, const struct rt_rusage *reported,
 	rti_one_call_end(&r.call, 0);
 	if (!is_good)
 		return false;
-	set_figures(&r, out);
+	out->usage = r.sum;
+	out->usage.ru_utime = (double)r.cpu_user_ns / 1e9;
+	out->usage.ru_stime = (double)r.cpu_system_ns / 1e9;
+	out->usage.ru_inblock = (int64_t)(r.read_bytes / 512);
+	out->usage.ru_oublock = (int64_t)(r.write_bytes / 512);
+	out->valid = r.known & ~r.partial;
+	out->partial = r.known & r.partial;
 	out->at_ns = begun_at_ns;
 	return true;
 }

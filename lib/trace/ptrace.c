@@ -36,13 +36,13 @@ static int check_command(const struct rt_command_opts *opts)
 	return opts->argv[0] ? rti_fd_map_check(opts->fds, opts->fd_count) : -EINVAL;
 }
 
-/* The descriptors that the starter gets besides those of the program, with the same numbers. */
+/* The descriptors that the starter gets besides the program's, with the same numbers. */
 struct starter_fds {
 	int socket;
 	int dir; /* of its program file, or 0 */
 };
 
-/* The arguments of the starter, in front of those of the program. */
+/* The arguments of the starter, followed by the program's. */
 struct starter_argv {
 	char path[RTI_DESCRIPTOR_PATH_MAX];
 	char socket[RTI_DECIMAL_MAX], dir[RTI_DECIMAL_MAX], tracer_pid[RTI_DECIMAL_MAX];
@@ -132,14 +132,6 @@ static int start_with_fds(struct rti_tracer *tracer, const struct rt_command_opt
 	return err;
 }
 
-/* The starter has ended by itself. */
-static void discard(struct rt_command *command)
-{
-	while (rt_command_wait(command, ENDED_MAX_NS, NULL, 0) == -EINTR)
-		;
-	rt_command_free(command);
-}
-
 /* Start the program. On failure nothing of it is left. */
 static int start_command(void *self, const struct rti_trace_request *request,
                          struct rt_command **command)
@@ -155,22 +147,14 @@ static int start_command(void *self, const struct rti_trace_request *request,
 	err = rti_tracer_receive(&t->tracer, &report);
 	if (err == 0 && report.step == RTI_TRACER_STARTED)
 		return 0;
-	discard(*command);
+	/* The starter has ended by itself. */
+	while (rt_command_wait(*command, ENDED_MAX_NS, NULL, 0) == -EINTR)
+		;
+	rt_command_free(*command);
 	*command = NULL;
 	if (err == 0)
 		return rti_ptrace_describe(request, &report);
 	rti_ptrace_describe_tracer(request, err);
-	return err;
-}
-
-static int open_wakeup(struct ptrace_trace *t)
-{
-	int err = rti_wakeup_open(&t->wakeup, true);
-
-	if (err == 0)
-		err = rti_wakeup_add(&t->wakeup, t->tracer.event);
-	if (err == 0)
-		err = rti_wakeup_add(&t->wakeup, t->tracer.socket);
 	return err;
 }
 
@@ -202,7 +186,11 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 	if (err < 0)
 		rti_ptrace_describe_tracer(request, err);
 	if (err == 0)
-		err = open_wakeup(t);
+		err = rti_wakeup_open(&t->wakeup, true);
+	if (err == 0)
+		err = rti_wakeup_add(&t->wakeup, t->tracer.event);
+	if (err == 0)
+		err = rti_wakeup_add(&t->wakeup, t->tracer.socket);
 	if (err < 0) {
 		close_trace(t);
 		return err;
@@ -214,18 +202,6 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 static int get_fd(const void *self)
 {
 	return ((const struct ptrace_trace *)self)->wakeup.epoll;
-}
-
-/* The reader has found nothing. */
-static void go_to_sleep(struct ptrace_trace *t)
-{
-	uint64_t now_ns = t->platform.monotonic_ns();
-	struct rti_pace_plan plan = rti_pace_plan(&t->pace, now_ns, t->has_taken_some);
-
-	rti_wakeup_clear(&t->wakeup);
-	rti_wakeup_set_time(&t->wakeup, plan.timer_ns);
-	atomic_store(&t->tracer.ring->is_asleep, plan.wakes_at_once);
-	t->has_taken_some = false;
 }
 
 /* Take records, and remember that there were some. If another process has written to the ring, no
@@ -253,11 +229,16 @@ static int read_records(void *self, struct rti_trace_record *records, int room)
 {
 	struct ptrace_trace *t = self;
 	int count = take(t, records, room);
+	struct rti_pace_plan plan;
 	bool has_ended;
 
 	if (count != 0)
 		return count;
-	go_to_sleep(t);
+	plan = rti_pace_plan(&t->pace, t->platform.monotonic_ns(), t->has_taken_some);
+	rti_wakeup_clear(&t->wakeup);
+	rti_wakeup_set_time(&t->wakeup, plan.timer_ns);
+	atomic_store(&t->tracer.ring->is_asleep, plan.wakes_at_once);
+	t->has_taken_some = false;
 	t->is_gone = rti_tracer_is_gone(&t->tracer);
 	has_ended = t->is_gone || is_over(t);
 	count = take(t, records, room);

@@ -101,20 +101,6 @@ static void join_reasons(char reason[REASON_BYTES], const char *of_bpf)
 	rti_text_add(&text, of_ptrace);
 }
 
-/* Its message is that of the trace. */
-static int copy_command(const struct rt_command_opts *opts, char reason[REASON_BYTES],
-                        struct rt_command_opts *out)
-{
-	int err = rti_struct_copy_in(out, sizeof(*out), opts, RTI_COMMAND_OPTS_V1);
-
-	if (err < 0)
-		return err;
-	out->size = sizeof(*out);
-	out->message = reason;
-	out->message_size = REASON_BYTES;
-	return 0;
-}
-
 /* Without a command only BPF will do. Once a back end was opened, an error is one of the program,
  * and final. */
 static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opts,
@@ -133,11 +119,18 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 		.reason_size = REASON_BYTES,
 		.exe_cache = trace->maker.exe_cache,
 	};
-	int err = opts->command ? copy_command(opts->command, reason, &command) : 0;
+	int err = -EOPNOTSUPP;
 
-	if (err < 0)
-		return err;
-	err = -EOPNOTSUPP;
+	if (opts->command) {
+		err = rti_struct_copy_in(&command, sizeof(command), opts->command,
+		                         RTI_COMMAND_OPTS_V1);
+		if (err < 0)
+			return err;
+		command.size = sizeof(command);
+		command.message = reason;
+		command.message_size = REASON_BYTES;
+		err = -EOPNOTSUPP;
+	}
 	if (opts->back_end != RT_TRACE_BACK_END_PTRACE)
 		err = open_with(trace, &rti_trace_bpf, &request);
 	if (trace->back_end || !is_refusal(err) || !opts->command ||
@@ -151,23 +144,12 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 	return err;
 }
 
-static void describe(const struct rt_trace_opts *opts, const char *reason, int err)
-{
-	struct rti_text text;
-
-	if (!*reason) {
-		rti_trace_error_describe(opts, err);
-	} else if (opts->message && opts->message_size) {
-		text = rti_text(opts->message, opts->message_size);
-		rti_text_add(&text, reason);
-	}
-}
-
 int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
 {
 	char reason[REASON_BYTES] = "";
 	struct rt_trace_opts known;
 	struct rt_trace *trace;
+	struct rti_text text;
 	int err;
 
 	if (!out)
@@ -190,7 +172,12 @@ int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
 		if (trace)
 			rti_event_maker_fini(&trace->maker);
 		free(trace);
-		describe(&known, reason, err);
+		if (!*reason) {
+			rti_trace_error_describe(&known, err);
+		} else if (known.message && known.message_size) {
+			text = rti_text(known.message, known.message_size);
+			rti_text_add(&text, reason);
+		}
 		return err;
 	}
 	trace->owner = getpid();

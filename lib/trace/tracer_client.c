@@ -25,11 +25,6 @@
 /* Until a tracer says that it is ready. Nothing was started before. */
 #define READY_NS UINT64_C(10000000000)
 
-static bool is_shortage(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
-}
-
 /* Without a pidfd the tracer could not be reaped later: another child of the host may have its pid
  * then. So it is ended at once if there is no descriptor left. It traces nothing yet. Where there
  * are no pidfds at all, it is reaped only if it ends before the handle: see reap(). */
@@ -39,7 +34,7 @@ static int open_pidfd(struct rti_tracer *tracer)
 
 	tracer->pidfd = rti_pidfd_open(tracer->pid);
 	error = errno;
-	if (tracer->pidfd >= 0 || !is_shortage(error))
+	if (tracer->pidfd >= 0 || (error != EMFILE && error != ENFILE && error != ENOMEM))
 		return 0;
 	rti_spawn_undo(tracer->pid, -1);
 	tracer->pid = 0;
@@ -135,20 +130,9 @@ static bool is_readable_in_time(int fd)
 	return now_ns < end_ns;
 }
 
-/* Receive that the tracer is ready. One that does not say so in time, e.g. in a frozen cgroup, is
- * killed. */
-static int receive_ready(struct rti_tracer *tracer)
-{
-	struct rti_tracer_report ready;
-
-	if (is_readable_in_time(tracer->socket))
-		return rti_tracer_receive(tracer, &ready);
-	rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
-	return -ETIMEDOUT;
-}
-
 int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
 {
+	struct rti_tracer_report ready;
 	int memory_fd, err;
 
 	*tracer = (struct rti_tracer)RTI_TRACER_INIT;
@@ -158,7 +142,13 @@ int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *
 		err = open_pairs_and_spawn(tracer, memory_fd);
 	if (memory_fd >= 0)
 		close(memory_fd);
-	return err == 0 ? receive_ready(tracer) : err;
+	if (err < 0)
+		return err;
+	if (is_readable_in_time(tracer->socket))
+		return rti_tracer_receive(tracer, &ready);
+	/* E.g.: it is in a frozen cgroup. */
+	rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
+	return -ETIMEDOUT;
 }
 
 void rti_tracer_release_starter(struct rti_tracer *tracer)
