@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of a cgroup: the kernel's own account of it, and its members, which are those of a
- * tree without a root. */
+/* The figures of a cgroup: the kernel's own account of it, and its members, which form a tree
+ * without a root. */
 #ifndef RTI_CGROUP_TRACKER_H
 #define RTI_CGROUP_TRACKER_H
 
@@ -23,7 +23,7 @@ struct rti_cgroup_tracker {
 };
 
 /* Follow the cgroup that has a name (rti_cgroup_find()). ctx must live as long as the tracker. opts
- * is that of its tree, without a list. Returns 0 or -errno. On failure nothing stays open. */
+ * is for its tree, without a list. Returns 0 or -errno. On failure nothing stays open. */
 int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_context *ctx,
                             const char *name, const struct rti_tree_opts *opts);
 void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup);

@@ -75,8 +75,8 @@ bool rti_cgroup_is_v1(const struct rti_cgroup_look *look, enum rti_controller co
 /* Whether the directory of the cgroup is the root of the mount of a controller. */
 bool rti_cgroup_is_root(const struct rti_cgroup_look *look, enum rti_controller controller);
 
-/* Files of a cgroup and of those above it that stay open: those of further levels are opened each
- * time. Filled with RTI_FILE_INIT at first. */
+/* Files of a cgroup and of the cgroups above it, which stay open. Files of further levels are
+ * opened each time. Filled with RTI_FILE_INIT at first. */
 #define RTI_LEVELS_KEPT 16
 struct rti_cgroup_levels {
 	struct rti_file file[RTI_LEVELS_KEPT];

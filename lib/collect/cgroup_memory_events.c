@@ -39,7 +39,7 @@ static void read_peak(struct state *st, struct rti_cgroup_look *look)
 	look->out->valid |= has;
 }
 
-/* v1 counts those of the cgroup alone, not of those below. */
+/* v1 counts the kills in the cgroup alone, not in cgroups below. */
 static void read_oom_kills_v1(struct state *st, struct rti_cgroup_look *look)
 {
 	const uint64_t has = RT_HAS_CGROUP_OOM_KILLS;

@@ -6,7 +6,7 @@
 #include "collect/cgroup_collector.h"
 #include "parse/cgroup_stat.h"
 
-/* As the kernel calls them in v2, but for what v2 has without a controller. */
+/* As the kernel calls them in v2, except for what v2 has without a controller. */
 static const char *const controllers[RTI_CONTROLLERS] = {
 	[RTI_CONTROLLER_CPU] = "cpu",       [RTI_CONTROLLER_CPUACCT] = "cpuacct",
 	[RTI_CONTROLLER_MEMORY] = "memory", [RTI_CONTROLLER_IO] = "io",

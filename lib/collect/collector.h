@@ -26,8 +26,8 @@
  * of the missing bits. close() runs once for each successful open(), in reverse order. */
 struct rti_sys_collector {
 	uint64_t provides;
-	/* The file below /proc that it reads, for messages. By the order of the bits that it
-	 * provides; a single one is that of all; none if it reads no such file. */
+	/* The file below /proc that it reads, for messages. In the order of the bits that it
+	 * provides; a single file is for all of them; none if it reads no such file. */
 	const char *files[RTI_SYS_FILES_MAX];
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
@@ -59,10 +59,10 @@ struct rti_target {
 	const struct rti_pid_stat *stat;
 	/* Read before stat, which proves that it is of the same process. NULL if there is none. */
 	const struct rti_cpu_clock *clock;
-	/* A live thread to ask for memory if the leader has exited, or 0. */
+	/* A live thread to read memory from if the leader has exited, or 0. */
 	int32_t memory_tid;
 	/* No other thread of the process has ever made a context switch. So status of the leader
-	 * has all of them. False: not known. */
+	 * has all of them. False: unknown. */
 	bool is_leader_alone;
 	/* Of this read of the process. NULL: each collector reads status by itself. */
 	struct rti_kept_status *kept;
@@ -89,7 +89,7 @@ struct rti_figures {
 	uint64_t shared_bytes, size_bytes;
 	uint64_t shmem_bytes; /* with RT_HAS_PEAK_RSS: the part of shared_bytes that is no file */
 	bool ignores_sigchld : 1;
-	/* With RT_HAS_CPU: its own two CPU times, and those of what it has reaped, were read in
+	/* With RT_HAS_CPU: its own two CPU times, and the two of what it has reaped, were read in
 	 * whole clock ticks. Each may lack almost a tick. */
 	bool is_own_in_ticks : 1, is_reaped_in_ticks : 1;
 	bool is_reaped_in_us : 1; /* what it has reaped was read in whole microseconds */

@@ -22,7 +22,7 @@ struct rti_pid_domains rti_pid_domains(void)
 	return domains;
 }
 
-/* From the last to the first: a collector stands behind those that it needs. */
+/* From the last to the first: a collector stands behind the ones that it needs. */
 uint64_t rti_pid_domains_needed(uint64_t want)
 {
 	for (size_t i = rti_pid_collector_count; i-- > 0;)

@@ -65,8 +65,8 @@ void rti_drm_clients_begin(struct rti_drm_clients *table);
 int rti_drm_clients_add(struct rti_drm_clients *table, const struct rti_drm_fdinfo *info,
                         uint64_t at_ns, struct rti_drm_look *out);
 
-/* End a look. Returns whether a client of the look before was not found: what it has used since
- * then is not known. */
+/* End a look. Returns true if a client of the look before was not found: what it has used since
+ * then is unknown. */
 bool rti_drm_clients_end(const struct rti_drm_clients *table);
 
 void rti_drm_clients_free(struct rti_drm_clients *table);

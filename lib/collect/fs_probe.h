@@ -56,8 +56,8 @@ struct rti_mounts {
 /* Returns a probe of the file system at a mount point, or NULL if memory is short. */
 struct rti_fs_probe *rti_fs_probe_new(const struct rti_procfs *procfs, const char *mount_point);
 
-/* Probe all mounts, and write what they answer to their rows. Returns 0, or the -errno for which
- * those that may block could not be probed. */
+/* Probe all mounts, and write what they answer to their rows. Returns 0, or -errno if the mounts
+ * that may block could not be probed. */
 int rti_fs_probe_all(struct rti_mounts *mounts, struct rti_worker *worker);
 
 #endif

@@ -29,13 +29,12 @@ struct rti_known_use {
 	struct rti_gpu_use last;
 	uint32_t gpu_id;
 	uint64_t start_ticks;
-	uint64_t round, busy_at_ns; /* as those of a GPU */
+	uint64_t round, busy_at_ns; /* as in struct rti_known_gpu */
 	uint64_t busy_ns, encode_ns, decode_ns;
 };
 
-/* Owned by the state of one collector. Zeroed memory is a valid start.
- * Invariant: the totals grow only by the growth of devices. So they keep the share of those that
- * are gone. */
+/* Owned by the state of one collector. Zeroed memory is a valid start. Invariant: the totals grow
+ * only by the growth of devices. So they keep the share of devices that are gone. */
 struct rti_gpu_table {
 	struct rti_known_gpu *gpu;
 	size_t gpu_count, gpu_room;
@@ -45,7 +44,7 @@ struct rti_gpu_table {
 	uint32_t next_id;
 	uint64_t busy_total_ns, energy_total_uj;
 	uint64_t use_total_ns; /* of all processes, on all kinds of engines */
-	bool is_energy_low;    /* that of any device */
+	bool is_energy_low;    /* of any device */
 };
 
 /* Begin a look. */
@@ -61,8 +60,8 @@ int rti_gpu_table_add_use(struct rti_gpu_table *table, const struct rti_gpu_use 
                           const struct rt_gpu *gpu, uint64_t start_ticks, uint64_t at_ns,
                           struct rt_gpu_process *row);
 
-/* End a look. Of what it has not listed, the time until it is listed again does not count; unless
- * NVML is late, which says nothing of its devices. */
+/* End a look. A device or process that it has not listed accrues no time until it is listed again.
+ * If NVML is late, that shows nothing about its devices, so they keep accruing. */
 void rti_gpu_table_end(struct rti_gpu_table *table, bool is_nvml_late);
 
 void rti_gpu_table_free(struct rti_gpu_table *table);

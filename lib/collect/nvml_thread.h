@@ -23,9 +23,9 @@ struct rti_nvml_thread {
 	bool was_asked; /* a look has been waited for */
 };
 
-/* Look at all devices, and wait for that as long as setup says. Does not wait for one that was
- * waited for before. *out is owned by the thread, and lasts until the next call; readings are empty
- * on failure.
+/* Look at all devices, and wait for that as long as setup says. Does not wait for a look that an
+ * earlier call has waited for. *out is owned by the thread, and lasts until the next call; readings
+ * are empty on failure.
  *
  * Returns 0; -ETIMEDOUT if the driver hangs; or what rti_nvml_read() returns. */
 int rti_nvml_thread_look(struct rti_nvml_thread *thread, const struct rti_context *ctx,

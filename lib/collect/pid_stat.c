@@ -12,7 +12,7 @@ int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_fil
 	bool was_open = cached && cached->fd >= 0;
 	int err = rti_pid_file_read(ctx, pid, "stat", cached);
 
-	/* Then the process of the descriptor is gone, whatever has its pid by now. */
+	/* The process of the descriptor is gone, even if the pid has been reused. */
 	if (err == -ESRCH && was_open)
 		return err;
 	if (err == 0 && ctx->buf->len == 0)

@@ -17,8 +17,8 @@ int rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_fil
 /* Whether both are of the same process. An unknown start time proves nothing, so it passes. */
 bool rti_pid_stat_is_same(const struct rti_pid_stat *before, const struct rti_pid_stat *now);
 
-/* Whether it is that of a thread group leader. /proc answers for the ids of other threads too.
- * Reads status if stat is too short to tell. */
+/* Whether it is of a thread group leader. /proc answers for the ids of other threads, too. Reads
+ * status if stat is too short to tell. */
 bool rti_pid_stat_is_leader(const struct rti_context *ctx, const struct rti_pid_stat *stat);
 
 /* Whether the process has exited as a whole and waits for its parent or for its release. */

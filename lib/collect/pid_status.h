@@ -7,8 +7,7 @@
 #include "collect/collector.h"
 
 /* Take status from what was kept of it; else read it, and keep it. If the leader has exited, it is
- * that of the thread that is asked for memory. Returns 0; or -errno: -EOPNOTSUPP for a thread of
- * the kernel. */
+ * of the thread that is asked for memory. Returns 0; or -errno: -EOPNOTSUPP for a kernel thread. */
 int rti_pid_status_read(const struct rti_context *ctx, const struct rti_target *target,
                         struct rti_pid_status *out);
 

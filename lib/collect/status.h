@@ -25,7 +25,7 @@ enum rti_cause {
 	RTI_CAUSE_OTHER_ROOT,      /* it shows this system alone */
 	RTI_CAUSE_HIDDEN,          /* by hidepid */
 	RTI_CAUSE_ENDED,           /* a process had ended before the file could be read */
-	RTI_CAUSE_UNWAITED,        /* what a process used after its last read is not known */
+	RTI_CAUSE_UNWAITED,        /* what a process used after its last read is unknown */
 	RTI_CAUSE_SIGCHLD,         /* a process ignores it, so its children leave no trace */
 	RTI_CAUSE_UNREPORTED,      /* the kernel reports it to the process that waits, alone */
 	RTI_CAUSE_TICKS,           /* the kernel shows whole clock ticks */

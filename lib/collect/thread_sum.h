@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums over the live threads of a process, for figures that the kernel only reports per thread.
  *
- * These are context switches, and I/O without that of reaped children. Threads that have exited are
- * missing from such a sum, and nothing reports that directly. But their page faults and run time
- * are still in the totals of the process, so a sum of those that falls short reveals them. */
+ * These are context switches, and I/O without the I/O of reaped children. Threads that have exited
+ * are missing from such a sum, and nothing reports that directly. But their page faults and run
+ * time are still in the totals of the process, so a sum of these that falls short reveals them. */
 #ifndef RTI_THREAD_SUM_H
 #define RTI_THREAD_SUM_H
 
@@ -38,7 +38,7 @@ int rti_thread_sum_read_leader_run_ns(const struct rti_context *ctx,
 /* Whether no other thread has made a switch so far, found out so. The target needs a clock. */
 bool rti_thread_sum_is_leader_alone(const struct rti_context *ctx, const struct rti_target *target);
 
-/* Read the I/O of a leader of which that is true. Its faults are compared with those of the
+/* Read the I/O of a leader for which that is true. Its faults are compared with the faults of the
  * process, which were read before. Returns 0 or -errno. */
 int rti_thread_sum_read_leader_io(const struct rti_context *ctx, const struct rti_target *target,
                                   struct rti_thread_sum *out);

@@ -12,7 +12,7 @@
 
 /* Written by nvml.c, except now. Zeroed memory is a valid start. */
 struct rti_nvml {
-	void (*now)(struct rti_now *out); /* NULL: the wall clock is not known */
+	void (*now)(struct rti_now *out); /* NULL: the wall clock is unknown */
 	struct rti_nvml_library library;
 	struct rti_nvml_device *devices;
 	size_t count;

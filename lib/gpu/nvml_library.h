@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* libnvidia-ml.so.1, opened at run time: its functions, in all versions that there are.
  *
- * The layouts are those of its stable ABI on 64-bit systems. So no header of the vendor is
- * needed. */
+ * The layouts follow its stable ABI on 64-bit systems. So no header of the vendor is needed. */
 #ifndef RTI_NVML_LIBRARY_H
 #define RTI_NVML_LIBRARY_H
 

@@ -22,7 +22,7 @@ struct rti_nvml_buffer {
 int rti_nvml_list_processes(const struct rti_nvml_library *library, void *device, size_t gpu,
                             struct rti_nvml_buffer *buffer, struct rti_gpu_readings *readings);
 
-/* Add to those of a device the share of time that each has used. *seen_us is the time of the newest
+/* Add to the uses of a device the share of time of each process. *seen_us is the time of the newest
  * sample so far, and moves on. Leaves out samples that are older, of processes that are not listed,
  * or above 100 %. Not for a device in MIG mode. */
 void rti_nvml_sample_processes(const struct rti_nvml_library *library, void *device, size_t gpu,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /* Whether a capability (RTI_CAP_ number, os/kernel_abi.h) is effective, in the user namespace of
- * the caller. False also if it is not known. */
+ * the caller. Returns false if that is unknown. */
 bool rti_has_capability(unsigned number);
 
 #endif

@@ -159,7 +159,7 @@ bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_co
 
 /* --- Making. --- */
 
-/* Returns true if the name is that of a cgroup of a process that has exited. */
+/* Returns true if a cgroup with this name belongs to a process that has exited. */
 static bool is_stale(const char *name)
 {
 	const char *dash;

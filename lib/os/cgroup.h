@@ -79,7 +79,7 @@ bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_conte
 void rti_cgroup_remove_stale(const struct rti_cgroup *enclosing, const struct rti_context *ctx);
 
 /* Make a cgroup below the enclosing one: in v2, or in the hierarchy of cpuacct if v2 is not there
- * or cannot be used, and in those of the other controllers as far as that is possible. Overwrites
+ * or cannot be used, and in the hierarchies of the other controllers as far as possible. Overwrites
  * *group.
  *
  * Returns 0; -EOPNOTSUPP if no hierarchy accounts for CPU time; or why none could be made there:
@@ -91,8 +91,8 @@ int rti_cgroup_make(struct rti_cgroup *group, const struct rti_cgroup *enclosing
  * -ENAMETOOLONG. */
 int rti_cgroup_describe(const struct rti_cgroup *group, char *out, size_t out_size);
 
-/* Remove and forget the directories that the program could not be started in. Bit i of placed is
- * that of group->dir[i]. */
+/* Remove and forget the directories that the program could not be started in. Bit i of placed
+ * stands for group->dir[i]. */
 void rti_cgroup_keep_placed(struct rti_cgroup *group, uint32_t placed);
 
 /* The directory that has an account, or NULL. */

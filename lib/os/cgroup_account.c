@@ -6,8 +6,8 @@
 #include "os/cpu_time.h"
 #include "parse/parse.h"
 
-/* Read the file of the directory that has an account into the scratch buffer. The name is that of
- * v2 or of v1. Through file unless that is NULL. Returns 0 or -errno. */
+/* Read the file of the directory that has an account into the scratch buffer. name has the file of
+ * v2, then of v1. Reads through file unless that is NULL. Returns 0 or -errno. */
 static int read_account(const struct rti_cgroup *group, const struct rti_context *ctx,
                         uint32_t account, const char *const name[2], struct rti_file *file)
 {

@@ -101,8 +101,8 @@ static bool is_within(const char *path, const char *dir, size_t len)
 	return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
-/* If the caller wrote the path of a directory, it begins with a mount point. The longest is that of
- * the file system that the directory is on. */
+/* If the caller wrote the path of a directory, it begins with a mount point. The longest one
+ * belongs to the file system that the directory is on. */
 static int match_point(void *arg, const struct rti_mount *mount)
 {
 	struct search *search = arg;
@@ -140,8 +140,8 @@ static uint32_t controllers_of(const struct rti_mount *mount)
 	return found;
 }
 
-/* Returns the place of the hierarchy that a mount shows, a new one if need be, or NULL if there is
- * no room. */
+/* Returns the place of the hierarchy that a mount shows, which is added if it is new, or NULL if
+ * there is no room. */
 static struct rti_cgroup_place *place_of(struct rti_cgroup_places *places,
                                          const struct rti_mount *mount)
 {
@@ -242,7 +242,7 @@ static bool is_wanted(const struct search *search, const struct rti_cgroup_place
 	return place->major == search->major && place->minor == search->minor;
 }
 
-/* A name that is too long is that of no cgroup. A place that may not be searched may have it. */
+/* No cgroup has a name that is too long. A place that may not be searched may have it. */
 static int error_of(const struct rti_cgroup_places *places)
 {
 	for (uint32_t i = 0; i < places->count; i++) {
@@ -272,7 +272,7 @@ static int choose_main(struct search *search)
 	return is_found ? 0 : error_of(places);
 }
 
-/* Another root may be that of a host, with the mounts of its init. */
+/* Another root may belong to a host, with the mounts of its init. */
 static int read_mounts(const struct rti_context *ctx)
 {
 	int err = -ENOENT;

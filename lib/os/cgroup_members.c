@@ -192,8 +192,8 @@ static int walk_below(struct rti_cgroup_members *members, const struct rti_conte
 	return err;
 }
 
-/* v2 says how many there are. A cgroup that has been removed shows when it is read. So if the
- * number is the same and all can be read, they are the same. */
+/* v2 says how many there are. Reading a cgroup shows whether it was removed. So if the number is
+ * the same and all can be read, they are the same. */
 static bool is_walk_due(struct rti_cgroup_members *members, const struct rti_context *ctx,
                         const struct rti_cgroup_place *place)
 {
@@ -254,7 +254,7 @@ static int visit_list(struct listing *listing)
 	                              members->is_threaded ? visit_thread : visit_process, listing);
 }
 
-/* Of the cgroup itself. That of threads alone refuses to list processes (EOPNOTSUPP). */
+/* List the cgroup itself. A threaded cgroup refuses to list processes (EOPNOTSUPP). */
 static int list_own(struct listing *listing, const struct rti_cgroup_place *place)
 {
 	struct rti_cgroup_members *members = listing->members;

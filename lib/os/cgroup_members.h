@@ -20,8 +20,8 @@ struct rti_cgroup_members {
 	bool is_removed;     /* the cgroup is gone for good */
 	bool has_other_pids; /* pids in the lists mean others in /proc, so all are hidden */
 	bool may_leave_out;  /* lists leave out hidden processes, and there may be some (v1) */
-	/* Processes that the pid namespace of the reader, or that of /proc, does not show. With
-	 * is_threaded, 1 if there is any: how many of them have the threads is not known. */
+	/* Processes that the pid namespace of the reader, or of /proc, does not show. With
+	 * is_threaded, 1 if there is any: the number of processes with such threads is unknown. */
 	uint64_t hidden;
 	struct rti_buf buf;
 };

@@ -167,7 +167,7 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 struct process_check {
 	const struct rti_cgroup_dir *dir; /* that it is to be in */
 	uint32_t count;
-	uint32_t left; /* RTI_CGROUP_ bits of those that it is not in */
+	uint32_t left; /* RTI_CGROUP_ bits of the directories that it is not in */
 };
 
 static bool is_at_or_below(const struct rti_scan *path, const char *name)

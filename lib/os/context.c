@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out whether pids in a proc file system are those of the caller's pid namespace. */
+/* Finds out whether a proc file system has the pids of the caller's pid namespace. */
 #include "os/context.h"
 
 #include <errno.h>

@@ -19,11 +19,11 @@ struct rti_context {
 /* Whether a procfs is of the pid namespace of the caller, as far as it shows. */
 bool rti_context_is_own_proc(const struct rti_procfs *procfs, int32_t own_pid);
 
-/* Whether its pids are those of the first pid namespace, by which drivers know processes. */
+/* Whether it has the pids of the first pid namespace, by which drivers know processes. */
 bool rti_context_is_initial_pid_namespace(const struct rti_procfs *procfs);
 
-/* Fill in the clocks and constants that fit a procfs. CPU clocks are only available if its pids
- * are those of the caller's pid namespace. */
+/* Fill in the clocks and constants that fit a procfs. CPU clocks are only available if it has the
+ * pids of the caller's pid namespace. */
 void rti_context_platform(const struct rti_procfs *procfs, struct rti_platform *platform);
 
 /* Check that pids mean the same processes in procfs and to the caller. platform must come from

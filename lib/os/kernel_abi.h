@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The few parts of the kernel's headers <linux/...> that are used here.
  *
- * Not every compiler comes with those headers. E.g.: musl-gcc has those of musl alone. The kernel
- * never changes what is below; tests/unit/os/test_kernel_abi.c compares it with the headers. */
+ * Not every compiler comes with those headers. E.g.: musl-gcc has the headers of musl alone. The
+ * kernel never changes what is below; tests/unit/os/test_kernel_abi.c compares it with the
+ * headers. */
 #ifndef RTI_KERNEL_ABI_H
 #define RTI_KERNEL_ABI_H
 
@@ -78,8 +79,8 @@ struct rti_perf_event_attr {
 	uint64_t config1;
 };
 
-/* <linux/seccomp.h>: filters of system calls. They are programs as those of a socket, which read
- * the number and the architecture of the call. */
+/* <linux/seccomp.h>: filters of system calls. They are programs like the filters of a socket, and
+ * read the number and the architecture of the call. */
 #define RTI_SECCOMP_SET_MODE_FILTER 1
 #define RTI_SECCOMP_FILTER_FLAG_SPEC_ALLOW 4UL
 #define RTI_SECCOMP_RET_TRACE 0x7ff00000u /* and 16 bits of data */

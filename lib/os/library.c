@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a shared library at run time, by name. E.g.: that of a driver, which few systems have. */
+/* Opens a shared library at run time, by name. E.g.: the library of a driver, which few systems
+ * have. */
 #include "os/library.h"
 
 #include <dlfcn.h>

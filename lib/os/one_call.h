@@ -13,7 +13,7 @@ struct rti_one_call {
 	struct rti_context ctx;
 };
 
-/* Prepare the context. flags are RT_OPT_ bits. Returns 0; or -EXDEV if /proc is that of another pid
+/* Prepare the context. flags are RT_OPT_ bits. Returns 0; or -EXDEV if /proc is of another pid
  * namespace, and nothing needs to be ended. */
 int rti_one_call_begin(struct rti_one_call *call, uint32_t flags);
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel reads the texts from the memory that the exec replaces. Have them mapped by then. */
+/* The kernel reads the texts from the memory that the exec replaces. So have them mapped. */
 static void touch(char *const *texts)
 {
 	for (size_t i = 0; texts[i]; i++) {

@@ -66,8 +66,8 @@ int rti_pidfd_wait(int fd, int64_t timeout_ns)
 	return n == 0 ? -ETIMEDOUT : 0;
 }
 
-/* A kernel that knows nothing of the exit (6.13, 6.14) answers ESRCH once the process was reaped.
- * One that knows nothing of the request answers ENOTTY or EINVAL. */
+/* A kernel that keeps no exit (6.13, 6.14) answers ESRCH once the process was reaped. A kernel
+ * without this request answers ENOTTY or EINVAL. */
 static int read_info(int fd, struct exit_info *info)
 {
 	if (fd < 0)

@@ -17,7 +17,7 @@ struct rti_cpu_clock {
 	uint64_t parts_at_ns; /* total_ns when the parts were last read; 0: never read */
 };
 
-/* What children that a process has waited for have used, with theirs. */
+/* What the children that a process has waited for have used, with their own children. */
 struct rti_reaped_use {
 	uint64_t user_ns, system_ns, minor_faults, major_faults;
 };
@@ -31,14 +31,14 @@ struct rti_platform {
 	uint64_t (*monotonic_ns)(void);
 	uint64_t (*thread_cpu_ns)(void); /* CPU time of the calling thread */
 	/* Read the CPU clocks of a process. Returns 0 or -ESRCH. Leaves the parts in *out as they
-	 * are if total_ns has advanced by less than 1 ms since they were read. NULL if pids are not
-	 * those of the caller's pid namespace. */
+	 * are if total_ns has advanced by less than 1 ms since they were read. NULL if pids are of
+	 * another pid namespace than the caller's. */
 	int (*cpu_clock)(int32_t pid, struct rti_cpu_clock *out);
-	/* Whether a pid is that of a process, and not of one of its threads. Opens no file, and
+	/* Whether a pid is the id of a process, and not of one of its threads. Opens no file, and
 	 * costs half as much as a CPU clock. NULL as cpu_clock. */
 	bool (*is_process)(int32_t pid);
-	/* Whether two processes run in one address space. NULL as cpu_clock. False if it is not
-	 * known. */
+	/* Whether two processes run in one address space. NULL as cpu_clock. Returns false if that
+	 * is unknown. */
 	bool (*have_same_memory)(int32_t pid, int32_t other);
 	int32_t (*getpid)(void);
 	/* What the calling process has reaped: RUSAGE_CHILDREN of getrusage(2). NULL as
@@ -55,7 +55,8 @@ void rti_platform_init(struct rti_platform *platform, bool is_foreign);
 /* Returns CLOCK_MONOTONIC, for code that needs no other clock. */
 uint64_t rti_monotonic_ns(void);
 
-/* Returns the length of the kernel's own clock tick (1 / CONFIG_HZ), which is not that of /proc. */
+/* Returns the length of the kernel's own clock tick (1 / CONFIG_HZ), which is not the tick of
+ * /proc. */
 uint64_t rti_platform_kernel_tick_ns(void);
 
 #endif

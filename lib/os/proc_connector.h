@@ -23,8 +23,8 @@
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *
- * The times of events are those of CLOCK_MONOTONIC outside of time namespaces. If ahead_ns is not
- * NULL, *ahead_ns is how much the clock of the caller is ahead: 0 if the caller is in none.
+ * Events have times of CLOCK_MONOTONIC outside of time namespaces. If ahead_ns is not NULL,
+ * *ahead_ns is how much the clock of the caller is ahead: 0 if the caller is in none.
  *
  * Returns a non-blocking socket, which the caller owns and closes with rti_events_close(). Returns
  * -EPERM or -EOPNOTSUPP if events are not available to the caller, or another -errno. */

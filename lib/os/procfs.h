@@ -35,15 +35,15 @@ struct rti_procfs_ops {
 	/* If out->id is the id of the file system before the call, its device is not asked for
 	 * again: major and minor stay what they are. */
 	int (*space)(const char *path, struct rti_space *out);
-	/* Returns the size of a file, as stat(2) has it. NULL: not known. */
+	/* Returns the size of a file, as stat(2) has it. NULL: unknown. */
 	int64_t (*size)(int dirfd, const char *path);
-	/* Returns the number of links of an open directory, as fstat(2) has it. NULL: not known. */
+	/* Returns the number of links of an open directory, as fstat(2) has it. NULL: unknown. */
 	int64_t (*links)(int fd);
 	/* Returns true if a file that reports changes by poll(2) has changed since the last call.
 	 * NULL: assume that it has. */
 	bool (*has_changed)(int fd);
-	/* Returns whether a file is one of proc(5), and not of a file system that covers it. NULL:
-	 * not known. */
+	/* Returns true if a file is one of proc(5), and not of a file system that covers it. NULL:
+	 * unknown. */
 	bool (*is_in_proc)(int fd);
 	int (*close)(int fd);
 };
@@ -153,18 +153,18 @@ ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base,
 int rti_procfs_list(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                     int (*each)(void *arg, const char *name), void *arg);
 
-/* Returns how many descriptors a process has open, or 0 if that is not known: before Linux 6.2, and
+/* Returns how many descriptors a process has open, or 0 if that is unknown: before Linux 6.2, and
  * below another root, which may be a copy. Costs one system call. See Linux, fs/proc/fd.c,
  * proc_fd_getattr(). */
 uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid);
 
-/* Returns how many links the directory of a base has, or 0 if that is not known. Costs one system
- * call. Those of /proc are its directories, and all processes of all pid namespaces: Linux,
- * fs/proc/root.c, proc_root_getattr(). */
+/* Returns how many links the directory of a base has, or 0 if that is unknown. Costs one system
+ * call. /proc has a link for each of its directories, and for each process of all pid namespaces:
+ * Linux, fs/proc/root.c, proc_root_getattr(). */
 uint64_t rti_procfs_count_links(const struct rti_procfs *procfs, enum rti_base base);
 
-/* As rti_procfs_list(), for the directory of a base itself. The list has directories alone, and
- * entries of which the file system does not say what they are. */
+/* As rti_procfs_list(), for the directory of a base itself. Lists only directories, and entries of
+ * an unknown type. */
 int rti_procfs_list_dirs(const struct rti_procfs *procfs, enum rti_base base,
                          int (*each)(void *arg, const char *name), void *arg);
 
@@ -178,8 +178,8 @@ int rti_procfs_list_cgroups(const struct rti_procfs *procfs, const char *path,
 int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, const char *path,
                         struct rti_file *dir);
 
-/* As rti_procfs_read_cached() and rti_procfs_list(), for a path below an open directory. The list
- * has directories alone, and entries of which the file system does not say what they are. */
+/* As rti_procfs_read_cached() and rti_procfs_list(), for a path below an open directory. Lists only
+ * directories, and entries of an unknown type. */
 int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
                        const char *path, enum rti_file_format format, struct rti_file *file,
                        struct rti_buf *buf);

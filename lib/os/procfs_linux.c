@@ -48,8 +48,8 @@ static ssize_t linux_readlink(int dirfd, const char *path, char *buf, size_t len
 	return n < 0 ? -errno : n;
 }
 
-/* Without flags faccessat(2) does. The C library calls faccessat2(2) first (Linux 5.8), which older
- * filters of system calls refuse. */
+/* faccessat(2) is enough without flags. The C library calls faccessat2(2) first (Linux 5.8), which
+ * older filters of system calls refuse. */
 static int linux_access(int dirfd, const char *path)
 {
 	if (syscall(SYS_faccessat, dirfd, path, F_OK) == 0)

@@ -19,8 +19,8 @@ static int waiting[WAITING_MAX]; /* pidfds, oldest first */
 static int count;
 static _Atomic bool watches_forks; /* free_lock_in_child() runs in each child */
 
-/* A thread of the parent that held the lock is not here to release it. What it has left of the list
- * may be of descriptors that are closed, so the list is forgotten. */
+/* A thread of the parent that held the lock is not here to release it. The list may hold
+ * descriptors that are closed, so it is forgotten. */
 static void free_lock_in_child(void)
 {
 	if (pthread_mutex_trylock(&lock) == 0) {

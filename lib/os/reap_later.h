@@ -7,7 +7,7 @@
  * forgotten if there are many: they stay zombies until this process ends. */
 void rti_reap_later_take(int pidfd);
 
-/* Reap those that have ended. Does not wait. */
+/* Reap the children that have ended. Does not wait. */
 void rti_reap_later_look(void);
 
 #endif

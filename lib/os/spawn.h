@@ -38,9 +38,8 @@ int rti_spawn(const struct rti_spawn *opts, int32_t *pid);
  * -1. */
 void rti_spawn_undo(int32_t pid, int pidfd);
 
-/* Run a program to its end and collect what it writes to stdout. The child is reaped, or
- * given to rti_reap_later_take() if it does not end even when it is killed. opts->stdout_fd is
- * ignored.
+/* Run a program to its end and collect what it writes to stdout. The child is reaped, or given to
+ * rti_reap_later_take() if it does not even end when it is killed. opts->stdout_fd is ignored.
  *
  * Returns 0; -ETIMEDOUT if the program was killed after timeout_ns; -EIO if it failed; -EFBIG if
  * it wrote too much; or what rti_spawn() returns. */

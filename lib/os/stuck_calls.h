@@ -15,7 +15,7 @@
 
 #define RTI_STUCK_CALLS_MAX 32
 
-/* Returns true if a call on this thing should not be made now. pid is that of the process. */
+/* Returns true if a call on this thing should not be made now. pid is this process. */
 bool rti_stuck_calls_prevent(int32_t pid, const char *thing);
 
 /* Note that a call is stuck. Returns a number for rti_stuck_calls_remove(), or -1 if there are

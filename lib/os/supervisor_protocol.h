@@ -54,7 +54,7 @@ struct rti_report {
 	int32_t pid, error, status;
 	uint64_t monotonic_ns; /* when it was sent */
 	/* Peak memory of the supervisor, which exec passes on to the program; with a starter
-	 * (tracer/start.c), at least that of the starter. */
+	 * (tracer/start.c), at least the starter's peak. */
 	int64_t inherited_maxrss_kib;
 	/* RUSAGE_CHILDREN of the supervisor: all processes that it has reaped, and the children
 	 * that those reaped. */
@@ -108,7 +108,7 @@ struct rti_process_record {
 /* For the supervisor alone. */
 #define RTI_RECORD_ACCOUNTED 1024u     /* the exit account of its last thread has arrived */
 #define RTI_RECORD_FOLLOWS 2048u       /* the next one is of an older process with the same pid */
-#define RTI_RECORD_CLOCK_READ 4096u    /* its CPU time is that of its clock after the account */
+#define RTI_RECORD_CLOCK_READ 4096u    /* its CPU time is from its clock, after the account */
 #define RTI_RECORD_WAIT_HAS_PEAK 8192u /* the ru_maxrss of wait4(2) will be its own peak */
 #define RTI_RECORD_MIXED 16384u /* an account of another process came: none are taken any more */
 

@@ -28,7 +28,7 @@ struct rti_wakeup {
 /* Open a closed one. Returns 0 or -errno: -EMFILE, -ENFILE, -ENOMEM. */
 int rti_wakeup_open(struct rti_wakeup *wakeup, bool has_timer);
 
-/* Whether it was opened by another process, of which this one is a forked child. */
+/* Whether another process has opened it, and this one is a forked child of that. */
 bool rti_wakeup_is_foreign(const struct rti_wakeup *wakeup);
 
 /* Watch a descriptor, which stays the caller's. It is no longer watched once it is closed. Returns

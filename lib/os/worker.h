@@ -6,7 +6,7 @@
  * stuck per job, and a stuck job does not hold up the others.
  *
  * Jobs that name what they work on share that limit in the whole process: see os/stuck_calls.h. A
- * job that would get stuck as another worker's job has is not run, and is not idle either.
+ * job that would get stuck like another worker's job is not run, and is not idle either.
  *
  * After fork() the child has no threads. It must free its jobs and its worker and make new ones.
  * Freeing touches no lock there. */

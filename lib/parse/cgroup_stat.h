@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parsers of the files of a cgroup that say what it may use, and how that limited it. v1 and v2.
  *
- * Pure, as those of parse.h are: 0, or -EBADMSG if required text is missing. */
+ * Pure, like the parsers of parse.h: 0, or -EBADMSG if required text is missing. */
 #ifndef RTI_CGROUP_STAT_H
 #define RTI_CGROUP_STAT_H
 

@@ -49,7 +49,7 @@ struct rti_drm_fdinfo {
 	bool has_device_region;       /* the GPU has memory of its own */
 	bool may_share;               /* others may have some of it mapped, too */
 	uint64_t device_memory_bytes; /* resident in memory of the GPU */
-	uint64_t system_memory_bytes; /* resident in that of the machine */
+	uint64_t system_memory_bytes; /* resident in memory of the machine */
 };
 
 /* Parse such a file. A key that is unknown, or has a value that is none, is left out. Returns 0, or

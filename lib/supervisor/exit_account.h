@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds what the threads of a process had used when they exited to the record of the process.
  *
- * The accounts of taskstats arrive in the order in which threads exit, so those of an older process
- * with the same pid come first. */
+ * The accounts of taskstats arrive in the order in which threads exit, so the accounts of an older
+ * process with the same pid come first. */
 #ifndef RTS_EXIT_ACCOUNT_H
 #define RTS_EXIT_ACCOUNT_H
 
@@ -11,13 +11,13 @@
 #include "os/supervisor_protocol.h"
 #include "parse/taskstats.h"
 
-/* Add the account of one thread. has_loss: accounts were lost, so those of other threads of the
- * process may be missing. now_ns is CLOCK_MONOTONIC. Pure. */
+/* Add the account of one thread. has_loss: accounts were lost, so other threads of the process may
+ * be missing. now_ns is CLOCK_MONOTONIC. Pure. */
 void rts_exit_account_add(struct rti_process_record *record, const struct rti_task_exit *exited,
                           bool has_loss, uint64_t now_ns);
 
-/* A process has got the pid of an older one, of which this is the record. If that still lacks its
- * account, the next one is of the older process. */
+/* A process has got the pid of an older one. If the older record lacks its account, the next
+ * account is of the older process. */
 void rts_exit_account_follow(struct rti_process_record *record,
                              const struct rti_process_record *older);
 

@@ -11,7 +11,7 @@
 /* How the program is started. */
 struct rts_launch_opts {
 	char **argv;
-	char **envp;          /* NULL: that of this process */
+	char **envp;          /* NULL: this process's */
 	const char *cwd;      /* directory to start in, or "" */
 	const char *dirs;     /* of the cgroup to start in, as in supervisor_protocol.h; or "" */
 	const sigset_t *mask; /* of signals */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads small files of /proc without a heap.
  *
- * The kernel adds the I/O of the supervisor to that of the processes that it reaps. So each read is
- * counted in the shared stats, for the library to subtract it. */
+ * The kernel counts the I/O of the supervisor and of the processes that it reaps together. So each
+ * read is counted in the shared stats, for the library to subtract it. */
 #ifndef RTS_PROC_FILE_H
 #define RTS_PROC_FILE_H
 

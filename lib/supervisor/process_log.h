@@ -34,7 +34,7 @@ void rts_process_log_set_program(pid_t pid, int64_t inherited_maxrss_kib);
 /* Events of threads are filtered from now on. Call this at the end of the first batch: to make the
  * filters takes 40 us, which a program that ends before that is spared. */
 void rts_process_log_filter(void);
-/* Returns when the program has ended, by the events that have arrived; 0: that is not known. */
+/* Returns when the program ended, by the events that have arrived, or 0 if that is unknown. */
 uint64_t rts_process_log_program_end_ns(void);
 /* Close the sockets and release the tables. */
 void rts_process_log_end(void);

@@ -15,7 +15,7 @@ void rts_process_text_fork(struct rti_process_record *child,
                            const struct rti_process_record *parent);
 
 /* A process has executed a program: read its command line and working directory. The caller checks
- * afterwards that the pid is still that of the process, and otherwise takes them back. */
+ * afterwards that the pid has not been reused, and otherwise takes them back. */
 void rts_process_text_read(struct rti_process_record *record);
 void rts_process_text_forget(struct rti_process_record *record);
 

@@ -35,8 +35,8 @@ static bool has_one_thread(struct rti_shared_stats *shared)
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads == 1;
 }
 
-/* Without privileges the kernel shows no I/O of a process that has released its memory. Then the
- * growth of this process's own account while it reaps is that of the zombie, unless other threads
+/* Without privileges the kernel shows no I/O of a process that has released its memory. Then what
+ * this process's own account grows by while it reaps is the I/O of the zombie, unless other threads
  * run. */
 void rts_reaped_io_before(struct rts_reaped_io *io, struct rti_shared_stats *shared, pid_t zombie)
 {

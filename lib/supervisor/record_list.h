@@ -18,7 +18,7 @@ struct rti_process_record *rts_record_find(int32_t pid);
 /* Add the record of a process. Returns NULL if there is no room. */
 struct rti_process_record *rts_record_add(int32_t pid, int32_t ppid, uint64_t start_ns);
 
-/* The pid is that of a process that is not in the list. */
+/* The pid now belongs to a process that is not in the list. */
 void rts_record_forget_pid(int32_t pid);
 
 /* Call visit() for each record. */

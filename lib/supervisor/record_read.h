@@ -12,7 +12,7 @@ void rts_record_read_begin(struct rti_shared_stats *shared, int32_t root);
 
 /* A process has executed a program: read its name, command line and working directory. */
 void rts_record_read_program(struct rti_process_record *record);
-/* What program it runs is not known any longer. */
+/* It is unknown from now on which program it runs. */
 void rts_record_forget_program(struct rti_process_record *record);
 
 /* Read the final figures of a process if it is a zombie without other threads. */

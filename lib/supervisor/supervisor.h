@@ -22,10 +22,10 @@ struct rts_request {
 	const char *cgroup; /* directories, as in supervisor_protocol.h; or "" */
 	const char *cwd;    /* or "" */
 	char **argv;
-	char **envp; /* NULL: that of this process */
+	char **envp; /* NULL: this process's */
 };
 
-/* Written by supervisor.c only, but for what the caller sets before rts_begin(). */
+/* Written by supervisor.c only, except for what the caller sets before rts_begin(). */
 struct rts_supervisor {
 	/* Set by the caller. */
 	struct rti_shared_stats *shared;
@@ -60,7 +60,7 @@ enum rti_report_kind rts_start(struct rts_supervisor *s, const struct rts_reques
 /* Stop counting, and release what rts_begin() has acquired. */
 void rts_end(struct rts_supervisor *s);
 
-/* What RUSAGE_CHILDREN says of those that were reaped since rts_begin(). */
+/* What RUSAGE_CHILDREN says of the processes that were reaped since rts_begin(). */
 void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use);
 
 /* Complete the report and deliver it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables that are indexed by pid: large, but of which few pages are used. */
+/* Tables that are indexed by pid: large, but few of their pages are used. */
 #include "supervisor/table.h"
 
 #include <sys/mman.h>

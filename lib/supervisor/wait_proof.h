@@ -38,7 +38,7 @@ bool rts_wait_proof_exit(const struct rti_process_event *event, bool is_parent_k
 /* There is no proof. E.g.: events were lost, or a tracer delays what the kernel decides. */
 void rts_wait_proof_give_up(void);
 
-/* Write the result to the shared stats. is_whole: all exits have been handled, but for processes
+/* Write the result to the shared stats. is_whole: all exits have been handled, except of processes
  * that still run. */
 void rts_wait_proof_publish(bool is_whole);
 

@@ -23,7 +23,7 @@ struct rti_tracer {
 	size_t ring_bytes;           /* with its head */
 	struct rti_trace_end reader; /* of the ring */
 	bool has_program;            /* that was started: it traces for as long as that runs */
-	struct rti_origin_file file; /* its program file, which is that of the starter, too */
+	struct rti_origin_file file; /* of its program, and of the starter */
 };
 
 #define RTI_TRACER_INIT                                                                            \

@@ -75,7 +75,7 @@ static const struct meaning meanings[] = {
 
 #define MEANINGS (sizeof(meanings) / sizeof(meanings[0]))
 
-/* Two for each call, three for each architecture, of which there are no more than calls, and the
+/* Two for each call, three for each architecture (there are no more of these than calls), and the
  * first and the last one. */
 #define INSTRUCTIONS_MAX (2 + 5 * MEANINGS)
 
@@ -105,7 +105,7 @@ static void add(struct program *p, uint16_t code, uint32_t k, unsigned skipped_i
 	    (struct rti_sock_filter){ .code = code, .jf = (uint8_t)skipped_if_not, .k = k };
 }
 
-/* The calls of one architecture, which begin at first. Returns where those of the next begin. */
+/* Add the calls of one architecture, which begin at first. Returns where the next one begins. */
 static size_t add_architecture(struct program *p, size_t first, uint32_t calls)
 {
 	uint16_t test = p->count;

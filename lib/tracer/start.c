@@ -2,7 +2,7 @@
 /* The starter: becomes the traced program.
  *
  * It runs where the program is to run: below the supervisor, in its cgroup, with its signals,
- * directory and terminal, none of which it changes. It has itself traced, takes the filter, and
+ * directory and terminal, and changes none of them. It has itself traced, takes the filter, and
  * executes the program. What it uses counts for the program, so it does as little as possible. */
 #include "tracer/start.h"
 
@@ -21,7 +21,7 @@
 
 #define FAILED 127 /* as a shell that cannot start a program */
 
-/* Returns whether it was sent. If not, this process has to end: the tracer waits for either. */
+/* Returns true if it was sent. If not, this process has to end: the tracer waits for either. */
 static bool say(int socket, enum rti_tracer_step step, int error)
 {
 	const struct rti_starter_message message = { .step = step, .error = error };

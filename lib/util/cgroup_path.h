@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether a path is that of a cgroup or of one below it. The root is "". A cgroup above the root of
- * the cgroup namespace shows as "/..". */
+/* Returns true if a path leads to a cgroup or to one below it. The root is "". A cgroup above the
+ * root of the cgroup namespace shows as "/..". */
 static inline bool rti_cgroup_is_within(const char *path, const char *group)
 {
 	size_t len = strlen(group);

@@ -17,14 +17,14 @@
  * Invariant: alive is the number of bits in is_alive. */
 struct rti_descendant_set {
 	uint64_t is_member[RTI_PIDS_MAX / 64], is_alive[RTI_PIDS_MAX / 64];
-	uint64_t count; /* all members so far, those that have exited included */
+	uint64_t count; /* all members so far, also if they have exited */
 	uint64_t alive; /* members that are alive now */
 	uint64_t alive_peak;
 };
 
 /* Returns true if a pid is a member, alive or not. */
 bool rti_descendant_set_has(const struct rti_descendant_set *descendants, int32_t pid);
-/* Returns true if a pid is that of a member which has not exited. */
+/* Returns true if a pid is a member that has not exited. */
 bool rti_descendant_set_is_alive(const struct rti_descendant_set *descendants, int32_t pid);
 
 /* Add a process that exists already. */
@@ -38,7 +38,7 @@ bool rti_descendant_set_fork(struct rti_descendant_set *descendants, int32_t par
  * that pid may have been reported already, so the member counts as alive again. */
 void rti_descendant_set_exec(struct rti_descendant_set *descendants, int32_t pid);
 
-/* Record an exit. Does nothing if the pid is not that of a member which is alive. */
+/* Record an exit. Does nothing if the pid is no member, or one that has exited. */
 void rti_descendant_set_exit(struct rti_descendant_set *descendants, int32_t pid);
 
 #endif
