@@ -19,11 +19,9 @@
 #include "tree/reused_pids.h"
 #include "util/visit.h"
 
-#define RECHECK_PERIOD 16    /* one scan in so many ignores the count of forks */
 #define NEWBORNS_PAY_FROM 64 /* fewer children files cost less */
 #define OPENED_COST 10       /* to open a children file costs as much as to read so many */
 #define ASKED_EACH 16        /* members: so often it is asked whether to scan /proc instead */
-#define COUNT_OF_FORKS (UINT64_C(1) << 63) /* keeps a count apart from a pid */
 
 struct children_scan {
 	struct rti_tree *tree;
@@ -159,18 +157,6 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 	tree->discovery.last_pid = read_last_pid(tree);
 }
 
-/* What BPF programs have counted serves as the last pid as well. They may miss some, so every 16th
- * scan ignores it. That of a supervisor lags behind its events, and so would hide newborns. 0:
- * none. */
-static uint64_t counted_forks(const struct rti_tree *tree)
-{
-	uint64_t processes = rti_kernel_account_processes(tree, NULL);
-
-	if (processes == 0 || tree->discovery.scans % RECHECK_PERIOD == 0)
-		return 0;
-	return COUNT_OF_FORKS | processes;
-}
-
 /* A child of it may be missing that had its pid by the last scan. */
 static bool is_list_incomplete(const struct rti_member *m)
 {
@@ -208,10 +194,10 @@ static void note_newborns(struct rti_tree *tree, size_t known)
 static bool find_newborns(struct rti_tree *tree, uint64_t files)
 {
 	struct rti_discovery_state *d = &tree->discovery;
-	uint64_t last_pid = d->last_pid & COUNT_OF_FORKS ? read_last_pid(tree) : d->last_pid;
 	size_t known = tree->table.count;
 	struct rti_pid_range range;
-	bool is_known = rti_newborns_begin(&d->newborns, tree->ctx, last_pid, tree->now_ns, &range);
+	bool is_known =
+	    rti_newborns_begin(&d->newborns, tree->ctx, d->last_pid, tree->now_ns, &range);
 
 	if (!is_known || rti_pid_range_count(&range) > files)
 		return false;
@@ -341,7 +327,7 @@ static bool begin_looks(struct rti_tree *tree)
 	struct rti_discovery_state *d = &tree->discovery;
 	struct rti_pid_range none;
 
-	if (d->scans > 1 || needs_children_files(tree) || d->last_pid & COUNT_OF_FORKS)
+	if (d->scans > 1 || needs_children_files(tree))
 		return false;
 	rti_newborns_begin(&d->newborns, tree->ctx, d->last_pid, tree->now_ns, &none);
 	return true;
@@ -403,9 +389,7 @@ static void begin_scan(struct rti_tree *tree)
 	d->skipped = 0;
 	d->was_scanned = true;
 	d->scans++;
-	d->last_pid = counted_forks(tree);
-	if (!d->last_pid)
-		d->last_pid = read_last_pid(tree);
+	d->last_pid = read_last_pid(tree);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
 		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;

@@ -43,8 +43,7 @@ struct rti_discovery_state {
 	struct rti_skipped missing; /* of all scans: those that are no members yet */
 	size_t count_before;        /* members before the last scan */
 	uint64_t scans;             /* so far */
-	/* The pid that the kernel had given out last: now, and at the last scan of /proc. Of a
-	 * command with BPF programs their count of forks, which moves whenever a process forks. 0:
+	/* The pid that the kernel had given out last: now, and at the last scan of /proc. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
 	/* The same as of the last look at all newborns. 0: there was none. */
