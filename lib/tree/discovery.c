@@ -19,9 +19,7 @@
 #include "tree/reused_pids.h"
 #include "util/visit.h"
 
-#define NEWBORNS_PAY_FROM 64 /* fewer children files cost less */
-#define OPENED_COST 10       /* to open a children file costs as much as to read so many */
-#define ASKED_EACH 16        /* members: so often it is asked whether to scan /proc instead */
+#define ASKED_EACH 16 /* members: so often it is asked whether to scan /proc instead */
 
 struct children_scan {
 	struct rti_tree *tree;
@@ -65,10 +63,11 @@ static void scan_leader(struct children_scan *scan, struct rti_file *cached)
 /* The process has one thread, as far as is known. A thread that it made since stat was read may
  * have forked and may exit before the next sample: its child then moves to the leader, though no
  * pid was given out since. So the children are listed again if a pid was given out since stat
- * was read. Where newborns are looked at, the file is read seldom, and is not kept. */
-static void scan_single_thread(struct children_scan *scan, struct rti_member *m, bool is_kept)
+ * was read. */
+static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
 {
 	struct rti_tree *tree = scan->tree;
+	bool is_kept = rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children);
 	struct rti_file file = m->files.children;
 
 	m->scan.threads = 1;
@@ -93,13 +92,6 @@ static void scan_all_threads(struct children_scan *scan)
 	rti_member_find(&tree->table, scan->parent.pid)->scan.threads = threads;
 }
 
-/* In a tree that is large enough, newborns are looked at, as far as it is known by now. */
-static bool needs_children_files(const struct rti_tree *tree)
-{
-	return tree->table.count < NEWBORNS_PAY_FROM || !tree->ctx->platform->is_process ||
-	       tree->discovery.newborns.has_hidden;
-}
-
 /* A child belongs to the thread that forked it, so every thread's file is read; the children of
  * a thread that exits move to another one. Returns whether a child may have been left out. */
 static bool scan_children(struct rti_tree *tree, struct rti_member *m)
@@ -107,10 +99,7 @@ static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 	struct children_scan scan = { .tree = tree, .parent = { .pid = m->pid } };
 
 	if (m->stat.num_threads == 1)
-		scan_single_thread(
-		    &scan, m,
-		    needs_children_files(tree) &&
-			rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children));
+		scan_single_thread(&scan, m);
 	else
 		scan_all_threads(&scan);
 	return scan.is_incomplete;
@@ -157,20 +146,10 @@ void rti_discovery_update_last_pid(struct rti_tree *tree)
 	tree->discovery.last_pid = read_last_pid(tree);
 }
 
-/* A child of it may be missing that had its pid by the last scan. */
-static bool is_list_incomplete(const struct rti_member *m)
-{
-	return m->scan.last_pid == 0 && m->scan.clock_ns == UINT64_MAX;
-}
-
-/* Whether no pid was given out since its children were listed, or since all newborns were looked
- * at. */
+/* Whether no pid was given out since its children were listed. */
 static bool has_no_new_child(const struct rti_discovery_state *d, const struct rti_member *m)
 {
-	if (!d->last_pid || m->family.has_reaped)
-		return false;
-	return m->scan.last_pid == d->last_pid ||
-	       (d->looked_last_pid == d->last_pid && !is_list_incomplete(m));
+	return d->last_pid && m->scan.last_pid == d->last_pid && !m->family.has_reaped;
 }
 
 /* A process that has not run since its children were listed has not forked. No process has, if
@@ -180,32 +159,6 @@ static bool may_have_forked(const struct rti_tree *tree, const struct rti_member
 	if (has_no_new_child(&tree->discovery, m))
 		return false;
 	return !m->clock.is_known || m->clock.now.total_ns != m->scan.clock_ns;
-}
-
-/* Newborns have no children but newborns. */
-static void note_newborns(struct rti_tree *tree, size_t known)
-{
-	rti_read_clocks_from(tree, known);
-	for (; known < tree->table.count; known++)
-		tree->table.members[known].scan.last_pid = tree->discovery.last_pid;
-}
-
-/* Look at newborns if these are fewer than so many files. Returns whether all were looked at. */
-static bool find_newborns(struct rti_tree *tree, uint64_t files)
-{
-	struct rti_discovery_state *d = &tree->discovery;
-	size_t known = tree->table.count;
-	struct rti_pid_range range;
-	bool is_known =
-	    rti_newborns_begin(&d->newborns, tree->ctx, d->last_pid, tree->now_ns, &range);
-
-	if (!is_known || rti_pid_range_count(&range) > files)
-		return false;
-	if (rti_newborns_look(&d->newborns, tree->ctx, &range, rti_add_newborn, tree) != 0)
-		return false;
-	d->looked_last_pid = d->last_pid;
-	note_newborns(tree, known);
-	return true;
 }
 
 /* When a child that we never saw exits, its own children are reparented to an ancestor, which
@@ -219,44 +172,12 @@ static void mark_for_scan(struct rti_tree *tree, struct rti_member *m)
 	tree->table.members[0].scan.is_due = true;
 }
 
-/* What it costs to list the children of all that may have forked, in cached files. */
-static uint64_t count_due_files(const struct rti_tree *tree)
-{
-	uint64_t files = 0;
-
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		if (may_have_forked(tree, m))
-			files += m->stat.num_threads == 1 ? 1 : OPENED_COST * m->stat.num_threads;
-	}
-	return files;
-}
-
 static void mark_members(struct rti_tree *tree)
 {
 	for (size_t i = 0; i < tree->table.count; i++) {
 		if (may_have_forked(tree, &tree->table.members[i]))
 			mark_for_scan(tree, &tree->table.members[i]);
 	}
-}
-
-/* After a look at all newborns: the members that may have older children. And some of
- * the others in turn. */
-static void mark_members_beside_newborns(struct rti_tree *tree)
-{
-	struct rti_newborns *newborns = &tree->discovery.newborns;
-	size_t count = tree->table.count;
-
-	for (size_t i = 0; i < count; i++) {
-		struct rti_member *m = &tree->table.members[i];
-
-		if ((m->family.has_reaped || is_list_incomplete(m)) && may_have_forked(tree, m))
-			mark_for_scan(tree, m);
-	}
-	for (size_t turns = rti_newborns_take_turns(newborns, count, tree->now_ns); turns > 0;
-	     turns--)
-		tree->table.members[newborns->listed_next++ % count].scan.is_due = true;
 }
 
 /* As after a scan of its children file: what it forks from now on is new. */
@@ -320,36 +241,12 @@ static void scan_due(struct rti_tree *tree)
 	}
 }
 
-/* The first scan of a large tree begins with its root alone. It is the first of the two that a look
- * at newborns needs before it. Returns whether it is that scan. */
-static bool begin_looks(struct rti_tree *tree)
-{
-	struct rti_discovery_state *d = &tree->discovery;
-	struct rti_pid_range none;
-
-	if (d->scans > 1 || needs_children_files(tree))
-		return false;
-	rti_newborns_begin(&d->newborns, tree->ctx, d->last_pid, tree->now_ns, &none);
-	return true;
-}
-
 static void scan_marked(struct rti_tree *tree)
 {
-	struct rti_member_table *table = &tree->table;
-	uint64_t files = count_due_files(tree);
-	bool looks = files >= NEWBORNS_PAY_FROM;
-
-	for (size_t i = 0; i < table->count; i++)
-		table->members[i].scan.is_due = false;
-	if (looks && find_newborns(tree, files))
-		mark_members_beside_newborns(tree);
-	else
-		mark_members(tree);
+	for (size_t i = 0; i < tree->table.count; i++)
+		tree->table.members[i].scan.is_due = false;
+	mark_members(tree);
 	scan_due(tree);
-	if (!looks)
-		looks = begin_looks(tree);
-	if (looks)
-		rti_newborns_end(&tree->discovery.newborns);
 }
 
 void rti_discovery_force_scan(struct rti_member *m)
@@ -503,7 +400,6 @@ void rti_discovery_init(struct rti_tree *tree)
 	tree->discovery = (struct rti_discovery_state){
 		.fork_tracker = RTI_FORK_TRACKER_INIT,
 		.last_pid_file = RTI_FILE_INIT,
-		.newborns = RTI_NEWBORNS_INIT,
 	};
 }
 
@@ -579,6 +475,5 @@ void rti_discovery_free(struct rti_tree *tree)
 	free(d->candidates);
 	rti_buf_free(&d->children);
 	rti_procfs_close_file(tree->ctx->procfs, &d->last_pid_file);
-	rti_newborns_free(&d->newborns, tree->ctx);
 	rti_fork_tracker_close(&d->fork_tracker);
 }

@@ -7,7 +7,6 @@
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
 #include "tree/clock_read.h"
-#include "util/visit.h"
 
 /* A process may be missing from the tree because of this error. pid 0: it is not known which. */
 void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err)
@@ -153,26 +152,17 @@ void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns)
 	add_forked(tree, pid, false, time_ns);
 }
 
-/* A process with a pid that was given out since an earlier scan. Its parent is in the tree already
- * if it belongs there: pids come in the order of the forks. Returns RTI_STOP if it cannot be
- * looked at. */
-int rti_add_newborn(void *arg, int32_t pid)
+void rti_add_by_parent(struct rti_tree *tree, int32_t pid)
 {
-	struct rti_tree *tree = arg;
 	struct rti_file file = RTI_FILE_INIT;
 	struct rti_parent parent = { 0 };
 	struct rti_pid_stat stat;
-	int err;
 
-	if (rti_member_find(&tree->table, pid))
-		return RTI_CONTINUE;
-	err = rti_pid_stat_read(tree->ctx, pid, &file, &stat);
-	if (err == 0)
+	if (rti_read_new_stat(tree, pid, &file, &stat) == 0)
 		parent.pid = stat.ppid;
 	if (rti_member_find(&tree->table, parent.pid) && !rti_is_full(tree, pid))
 		rti_add_child(tree, &parent, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
-	return err < 0 && err != -ESRCH ? RTI_STOP : RTI_CONTINUE;
 }
 
 /* A process in state X belongs to nothing any more. */

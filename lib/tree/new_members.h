@@ -41,9 +41,8 @@ void rti_add_forked(struct rti_tree *tree, int32_t pid, bool has_exited);
 /* Add a process that a member had forked before this time of CLOCK_BOOTTIME. */
 void rti_add_forked_before(struct rti_tree *tree, int32_t pid, uint64_t time_ns);
 
-/* Add a process with a pid that was given out since an earlier scan, if its parent is a member. arg
- * is the tree. Returns RTI_CONTINUE, or RTI_STOP if the process cannot be looked at. */
-int rti_add_newborn(void *arg, int32_t pid);
+/* Add a process that is no member yet, if its parent is one. */
+void rti_add_by_parent(struct rti_tree *tree, int32_t pid);
 
 /* Add a process that a list names, and that is no member yet. */
 void rti_add_listed(struct rti_tree *tree, int32_t pid);

@@ -13,7 +13,6 @@
 #include "tree/member_list.h"
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
-#include "tree/newborns.h"
 #include "tree/parent_state.h"
 #include "tree/pss_budget.h"
 #include "tree/reused_pids_state.h"
@@ -46,9 +45,6 @@ struct rti_discovery_state {
 	/* The pid that the kernel had given out last: now, and at the last scan of /proc. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
-	/* The same as of the last look at all newborns. 0: there was none. */
-	uint64_t looked_last_pid;
-	struct rti_newborns newborns; /* written by newborns.c */
 	enum rti_last_pid_source last_pid_source;
 	struct rti_file last_pid_file;
 	struct rti_fork_tracker fork_tracker;

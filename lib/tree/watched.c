@@ -150,7 +150,7 @@ static void add_new(struct rti_tree *tree, const struct rti_watch_change *change
 	if (change->is_forked)
 		rti_add_forked_before(tree, change->pid, tree->watched.changes_ns);
 	else
-		rti_add_newborn(tree, change->pid);
+		rti_add_by_parent(tree, change->pid);
 }
 
 static void take_change(struct rti_tree *tree, const struct rti_watch_change *change,

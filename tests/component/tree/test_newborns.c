@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* New members by the pids that were given out, against new members by the children files: over a
- * tree that forks in every way, both find each process, in the same sample. And what its processes
- * have reaped, by the events of their forks, against stat of each that ran. */
+/* A tree that forks in every way: each sample has all of its processes, however new members are
+ * found. And what its processes have reaped, by the events of their forks, against stat of each
+ * that ran. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -313,46 +313,17 @@ static void check_members(struct rt_tracker *tracker, const char *name, int roun
 		              (int)pids[i]);
 }
 
-START_TEST(members_by_given_out_pids_are_those_of_the_children_files)
+START_TEST(members_are_the_processes_of_the_tree)
 {
-	struct rt_tracker *by_pids = track_root(), *by_files = track_root();
-	uint64_t looks;
+	int before = count_descriptors();
+	struct rt_tracker *tracker = track_root();
 
-	forbid_looks_at_newborns(by_files);
 	for (int round = 0; round < ROUNDS; round++) {
 		run_round();
 		fix.now_ns += ROUND_NS;
-		check_members(by_pids, "the tree by pids", round);
-		check_members(by_files, "the tree by files", round);
+		check_members(tracker, "the tree", round);
 	}
-	looks = count_looks_at_newborns(by_pids);
-	ck_assert_uint_eq(count_looks_at_newborns(by_files), 0);
-	rt_tracker_free(by_pids);
-	rt_tracker_free(by_files);
-	if (looks < ROUNDS / 4)
-		suite_skip_test("other programs fork so often that the files were read instead");
-}
-END_TEST
-
-/* Two scans list the children. All but a few children files are not kept for later. What is kept
- * open ends with the tracker. */
-START_TEST(third_scan_of_a_large_tree_looks_at_newborns)
-{
-	int before = count_descriptors();
-	struct rt_tracker *by_pids = track_root(), *by_files = track_root();
-
-	forbid_looks_at_newborns(by_files);
-	for (int round = 0; round < 2; round++) {
-		run_round();
-		fix.now_ns += ROUND_NS;
-		check_members(by_pids, "the tree by pids", round);
-		check_members(by_files, "the tree by files", round);
-		ck_assert_int_eq(may_look_at_newborns(by_pids), round == 1);
-	}
-	ck_assert_uint_lt(count_children_files(by_pids), WORKERS);
-	ck_assert_uint_ge(count_children_files(by_files), WORKERS);
-	rt_tracker_free(by_pids);
-	rt_tracker_free(by_files);
+	rt_tracker_free(tracker);
 	ck_assert_int_eq(count_descriptors(), before);
 }
 END_TEST
@@ -486,7 +457,6 @@ START_TEST(members_of_a_watched_tree_are_those_of_the_children_files)
 	int partial = 0;
 
 	use_late_clock();
-	forbid_looks_at_newborns(by_files);
 	forbid_watch(by_files);
 	use_watch_now(watched);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -546,8 +516,7 @@ int main(void)
 	tcase_add_loop_test(first, first_scan_of_proc_finds_the_members_of_the_children_files, 0,
 	                    FIRST_SCANS);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
-	tcase_add_test(cases, members_by_given_out_pids_are_those_of_the_children_files);
-	tcase_add_test(cases, third_scan_of_a_large_tree_looks_at_newborns);
+	tcase_add_test(cases, members_are_the_processes_of_the_tree);
 	tcase_add_test(cases, cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files);
 	tcase_add_test(cases, members_of_a_watched_tree_are_those_of_the_children_files);
 	tcase_add_test(cases, list_after_stat_was_spared_has_the_names_of_now);

@@ -378,34 +378,9 @@ uint64_t count_alive_by_events(const struct rt_tracker *tracker)
 	return tracker->tree->discovery.fork_tracker.descendants->alive;
 }
 
-void forbid_looks_at_newborns(struct rt_tracker *tracker)
-{
-	tracker->tree->discovery.newborns.has_hidden = true;
-}
-
-uint64_t count_looks_at_newborns(const struct rt_tracker *tracker)
-{
-	return tracker->tree->discovery.newborns.looks;
-}
-
 size_t count_scanned_others(const struct rt_tracker *tracker)
 {
 	return tracker->tree->discovery.candidate_count;
-}
-
-bool may_look_at_newborns(const struct rt_tracker *tracker)
-{
-	return tracker->tree->discovery.newborns.before.last_pid != 0;
-}
-
-size_t count_children_files(const struct rt_tracker *tracker)
-{
-	const struct rti_member_table *table = &tracker->tree->table;
-	size_t count = 0;
-
-	for (size_t i = 0; i < table->count; i++)
-		count += table->members[i].files.children.fd >= 0;
-	return count;
 }
 
 void forbid_fork_events(struct rt_tracker *tracker)

@@ -174,23 +174,11 @@ void note_unwaited_exit(struct rt_tracker *tracker);
 /* Returns how many processes of the tree are alive according to the events. */
 uint64_t count_alive_by_events(const struct rt_tracker *tracker);
 
-/* --- Newborns --- */
-
-/* Never look at the pids that were given out, as where these are not known. */
-void forbid_looks_at_newborns(struct rt_tracker *tracker);
-
-/* Returns how many scans found all new members that way. */
-uint64_t count_looks_at_newborns(const struct rt_tracker *tracker);
-
-/* Returns whether the next scan knows from where on to look. */
-bool may_look_at_newborns(const struct rt_tracker *tracker);
+/* --- Scans --- */
 
 /* Returns how many processes that were no members the last scan of /proc has looked at. 0: there
  * was none. */
 size_t count_scanned_others(const struct rt_tracker *tracker);
-
-/* Returns how many children files are open. */
-size_t count_children_files(const struct rt_tracker *tracker);
 
 /* --- Fork events --- */
 

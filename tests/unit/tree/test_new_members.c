@@ -10,7 +10,6 @@
 #include "suite.h"
 #include "tree/discovery.h"
 #include "tree/proc_scan.h"
-#include "util/visit.h"
 
 #define ROOT 100
 #define CHILD 101
@@ -96,39 +95,37 @@ static void fill_tree(void)
 	tree.discovery.count_before = tree.table.count - RTI_NEW_MEMBERS_MAX;
 }
 
-enum finder { BY_NEWBORN, BY_FORK, BY_LIST };
+enum finder { BY_PARENT, BY_FORK, BY_LIST };
 
-static int find(enum finder finder, int32_t pid)
+static void find(enum finder finder, int32_t pid)
 {
 	switch (finder) {
-	case BY_NEWBORN:
-		return rti_add_newborn(&tree, pid);
+	case BY_PARENT:
+		rti_add_by_parent(&tree, pid);
+		break;
 	case BY_FORK:
 		rti_add_forked(&tree, pid, false);
-		return RTI_CONTINUE;
+		break;
 	default:
 		rti_add_listed(&tree, pid);
-		return RTI_CONTINUE;
 	}
 }
 
-/* The event of a fork, and the list of a cgroup, name members whatever their parents are by now. A
- * pid that was given out only tells that there may be one: if it cannot be looked at, no other way
- * of finding is spared. */
+/* The event of a fork, and the list of a cgroup, name members whatever their parents are by now. */
 static const struct finder_case {
 	enum finder finder;
 	int32_t pid;
-	bool is_full, is_added, ends;
+	bool is_full, is_added;
 	int skip_error;
 } finders[] = {
-	{ BY_NEWBORN, CHILD, .is_added = true },
-	{ BY_NEWBORN, ROOT },
-	{ BY_NEWBORN, OTHER },
-	{ BY_NEWBORN, DEAD },
-	{ BY_NEWBORN, THREAD },
-	{ BY_NEWBORN, GONE },
-	{ BY_NEWBORN, REFUSED, .ends = true },
-	{ BY_NEWBORN, CHILD, .is_full = true, .skip_error = -ENOSPC },
+	{ BY_PARENT, CHILD, .is_added = true },
+	{ BY_PARENT, OTHER },
+	{ BY_PARENT, OTHER, .is_full = true },
+	{ BY_PARENT, DEAD },
+	{ BY_PARENT, THREAD },
+	{ BY_PARENT, GONE },
+	{ BY_PARENT, REFUSED, .skip_error = -EACCES },
+	{ BY_PARENT, CHILD, .is_full = true, .skip_error = -ENOSPC },
 	{ BY_FORK, CHILD, .is_added = true },
 	{ BY_FORK, OTHER, .is_added = true },
 	{ BY_FORK, DEAD },
@@ -149,11 +146,11 @@ START_TEST(process_is_added_if_it_belongs_to_the_tree_and_noted_if_it_may)
 
 	if (c->is_full)
 		fill_tree();
-	ck_assert_int_eq(find(c->finder, c->pid), c->ends ? RTI_STOP : RTI_CONTINUE);
+	find(c->finder, c->pid);
 	ck_assert_uint_eq(tree.table.count, 1 + c->is_added);
 	ck_assert_int_eq(tree.discovery.skip_error, c->skip_error);
 	ck_assert_int_eq(tree.discovery.skip_pid, c->skip_error ? c->pid : 0);
-	ck_assert_uint_eq(tree.discovery.skipped, c->is_full);
+	ck_assert_uint_eq(tree.discovery.skipped, c->skip_error == -ENOSPC);
 }
 END_TEST
 
