@@ -283,9 +283,7 @@ struct rt_tracker;
  * rt_tracker_glance() reads them. It holds several MB, or 200 kB if the caller may have no more.
  * Call one of the two often enough: RT_REASON_EVENTS_LOST is set if the buffer overflowed. Each
  * fork on the system takes about a microsecond longer. @since 0.2
- * @since 0.3 BPF programs account for the tree where they can be loaded.
- * @since 0.3 Without this flag, the tracker of a large tree may receive forks alone, where that
- * saves more than it costs. No figure depends on them. */
+ * @since 0.3 BPF programs account for the tree where they can be loaded. */
 #define RT_OPT_PROCESS_EVENTS 0x4U
 
 /** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate

@@ -12,7 +12,6 @@
 #include "os/kernel_abi.h"
 #include "os/platform.h"
 
-#define SMALL_BUFFER_BYTES (1 << 20)
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
 #define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
 #define MESSAGE_BYTES 128      /* longer than any message (Linux 6.18: 76) */
@@ -82,10 +81,8 @@ static int set_filter(int fd, const struct rti_sock_fprog *program)
  * than processes. An event is of a thread if its tid differs from its pid. Returns 0 or -errno. */
 static int attach_filter(int fd, unsigned also)
 {
-	/* Accept every exit, drop it, or go on to compare its ids. */
-	const uint8_t to_exit = also & RTI_EVENTS_FORKS_ALONE    ? 9
-	                        : also & RTI_EVENTS_THREAD_EXITS ? 8
-	                                                         : 4;
+	/* Accept every exit, or go on to compare its ids. */
+	const uint8_t to_exit = also & RTI_EVENTS_THREAD_EXITS ? 8 : 4;
 	struct rti_sock_filter code[] = {
 		/* 0 */ { RTI_BPF_LOAD, 0, 0, RTI_EVENT_AT_WHAT },
 		/* 1 */ { RTI_BPF_IF_EQUAL, 1, 0, htobe32(RTI_EVENT_WHAT_FORK) },
@@ -155,7 +152,7 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 {
 	const struct rti_sockaddr_nl group = { .nl_family = AF_NETLINK,
 		                               .nl_groups = RTI_CN_IDX_PROC };
-	const int bytes = also & RTI_EVENTS_FORKS_ALONE ? SMALL_BUFFER_BYTES : BUFFER_BYTES;
+	const int bytes = BUFFER_BYTES;
 	struct rti_sockaddr_nl self = { 0 };
 	socklen_t self_len = sizeof(self);
 	int err;
@@ -195,8 +192,6 @@ int rti_events_open(unsigned also, int64_t *ahead_ns)
 	int64_t unused_ns;
 	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
 
-	if (also & RTI_EVENTS_FORKS_ALONE)
-		events = RTI_EVENT_WHAT_FORK;
 	if (also & RTI_EVENTS_NAMES)
 		events |= RTI_EVENT_WHAT_COMM;
 	if (also & RTI_EVENTS_TRACERS)

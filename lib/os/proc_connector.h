@@ -15,11 +15,9 @@
 #define RTI_EVENTS_NAMES 1u        /* a process changed its name */
 #define RTI_EVENTS_THREAD_EXITS 2u /* exits of threads */
 #define RTI_EVENTS_TRACERS 4u      /* a tracer attached to a process */
-/* Instead of them: forks alone, as far as the kernel can restrict them. Fewer wait at most. */
-#define RTI_EVENTS_FORKS_ALONE 8u
 /* Events of threads arrive with the others until the socket gets its filter. To make a filter takes
  * 20 us: a caller that is about to start a program does so afterwards. */
-#define RTI_EVENTS_UNFILTERED 16u
+#define RTI_EVENTS_UNFILTERED 8u
 
 /* Subscribe to all events from now on. also is a set of the flags above.
  *

@@ -14,7 +14,6 @@
 #include "tree/clock_read.h"
 #include "tree/kernel_account.h"
 #include "tree/new_members.h"
-#include "tree/parents.h"
 #include "tree/proc_scan.h"
 #include "tree/reused_pids.h"
 #include "util/visit.h"
@@ -338,7 +337,6 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	struct rti_discovery_state *d = &tree->discovery;
 	bool is_first = !d->was_scanned;
 
-	rti_parents_poll(tree);
 	if (!d->is_followed || tree->table.count == 0) {
 		rti_read_clocks(tree, ask);
 		return;

@@ -8,7 +8,6 @@
 #include "collect/collector.h"
 #include "tree/ledger.h"
 #include "tree/memory_part.h"
-#include "tree/parent_state.h"
 #include "tree/stamp.h"
 
 /* Written by clock_read.c: at the start of a sample or a peak poll, when the member is found, and
@@ -151,7 +150,6 @@ struct rti_member {
 	struct rti_memory_part memory;
 	struct rti_pss_part pss;
 	struct rti_former_part former;
-	struct rti_parent_part parent;
 	struct rti_obstacle_part obstacle;
 	struct rti_gpu_part gpu;
 	struct rti_listed_part listed;

@@ -15,7 +15,6 @@
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
 #include "tree/gpu_files.h"
-#include "tree/parents.h"
 #include "tree/read_facts.h"
 #include "tree/reaped.h"
 #include "tree/trace.h"
@@ -227,17 +226,6 @@ static bool may_have_forked(const struct member_read *r)
 	return !last_pid || last_pid != r->m->values.stat_last_pid;
 }
 
-/* The same of a member of a tree, which may be known to have forked nothing. */
-static bool may_be_parent(const struct member_read *r)
-{
-	bool is_spared = rti_parents_knows_no_fork(r->tree, r->m);
-
-	if (!may_have_forked(r))
-		return false;
-	rti_parents_count_stat(r->tree, is_spared);
-	return !is_spared;
-}
-
 /* Of a process alone the first child that it reaps matters: from then on its I/O is the sum over
  * its threads. */
 static bool may_reap_first(const struct member_read *r)
@@ -263,7 +251,7 @@ static bool may_have_reaped(struct member_read *r)
 		rti_discovery_update_last_pid(r->tree);
 		return r->m->values.has_children || may_have_forked(r);
 	}
-	return r->m->family.has_children || may_be_parent(r);
+	return r->m->family.has_children || may_have_forked(r);
 }
 
 /* stat shows three things. The identity of the process, which a cached statm proves as well.
@@ -340,8 +328,6 @@ static void read_stat(struct member_read *r)
 	m->values.stat_last_pid = tree->discovery.last_pid;
 	err = rti_read_member_stat(tree, m);
 	m->end.has_exited = err == -ESRCH;
-	if (err == 0)
-		rti_parents_note_stat(tree, m);
 	if (rti_is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err < 0) {

@@ -6,7 +6,6 @@
 #include "collect/pid_stat.h"
 #include "collect/process_row.h"
 #include "os/cpu_time.h"
-#include "tree/read_policy.h"
 #include "tree/state.h"
 #include "util/visit.h"
 
@@ -117,26 +116,8 @@ void rti_rows_keep(struct rti_tree *tree)
 	tree->rows.are_kept = true;
 }
 
-/* stat was put off though the member ran. Its state, name, parent and faults are of a moment after
- * the sample then. From now on stat is read in time. */
-static void complete_row(struct rti_tree *tree, struct rti_member *m)
-{
-	uint64_t *self = m->values.figures.self;
-
-	if (m->values.stat.clock_ns == m->read.clock_ns ||
-	    !rti_stamp_is_older(&m->values.stat, tree->sampled_ns, RTI_SELDOM_NS) ||
-	    rti_member_read_stat(&tree->table, tree->ctx, m) < 0)
-		return;
-	self[RTI_MINOR_FAULTS] = m->stat.minflt;
-	self[RTI_MAJOR_FAULTS] = m->stat.majflt;
-	if (tree->rows.are_kept)
-		fill_moving(tree, m, &m->values.figures.row);
-}
-
 void rti_rows_want(struct rti_tree *tree)
 {
-	for (size_t i = 0; !tree->wants_rows && i < tree->rows.count; i++)
-		complete_row(tree, &tree->table.members[i]);
 	tree->wants_rows = true;
 	if (!tree->rows.are_kept)
 		rti_memory_scale_shares(tree, tree->rows.is_pss_exact);

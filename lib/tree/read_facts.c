@@ -2,8 +2,6 @@
 /* The facts of a member that the read policy decides by: what is wanted, missing and due. */
 #include "tree/read_facts.h"
 
-#include "tree/parents.h"
-
 /* The domains that a member is read for. Of our own supervisor only what it has reaped belongs
  * to the program. The ledger attributes exits by their page faults, so it needs those of every
  * member. */
@@ -54,16 +52,6 @@ static void gather_ages(const struct rti_tree *tree, const struct rti_member *m,
 	}
 }
 
-/* What a list of processes has of stat is as of the sample, if the caller lists any. */
-static uint64_t stat_may_wait_ns(const struct rti_tree *tree, const struct rti_member *m)
-{
-	bool is_needed = tree->wants_rows || tree->supervised.on_exit || tree->memory.is_modelled;
-
-	return is_needed || m->family.has_children || !rti_parents_knows_no_fork(tree, m)
-	           ? RTI_SELDOM_NS
-	           : RTI_STAT_NS;
-}
-
 struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const struct rti_member *m,
                                             uint64_t wanted)
 {
@@ -77,8 +65,7 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 		.was_read = m->read.account_at != 0,
 		.needs_stat =
 		    in_stat_alone != 0 || rti_memory_needs_stat(tree, m) || rti_has_stale_stat(m),
-		.is_stat_due =
-		    rti_stamp_is_older(&m->values.stat, tree->now_ns, stat_may_wait_ns(tree, m)),
+		.is_stat_due = rti_stamp_is_older(&m->values.stat, tree->now_ns, RTI_SELDOM_NS),
 		.wanted = wanted,
 		.seldom = wanted & domains->seldom,
 		.with_rss = wanted & domains->with_rss,

@@ -9,8 +9,6 @@
 /* A file that costs many times what the others do is read this often at most: status, and the
  * files of all threads. */
 #define RTI_SELDOM_NS 100000000u
-/* stat is read this often at least of a process that runs, even if nothing is wanted of it. */
-#define RTI_STAT_NS UINT64_C(10000000000)
 /* What may change while a process does not run is read this often even then. */
 #define RTI_WHILE_IDLE_NS 1000000000u
 
@@ -24,11 +22,10 @@ enum rti_clock_state {
 /* All that the plan depends on. Masks are of RT_HAS_ bits, and subsets of wanted. */
 struct rti_read_facts {
 	enum rti_clock_state clock;
-	bool is_final;   /* there is no later sample */
-	bool was_read;   /* its account was read before */
-	bool needs_stat; /* a wanted figure is in stat alone */
-	/* stat was not read for RTI_SELDOM_NS, or for RTI_STAT_NS if it has forked nothing */
-	bool is_stat_due;
+	bool is_final;    /* there is no later sample */
+	bool was_read;    /* its account was read before */
+	bool needs_stat;  /* a wanted figure is in stat alone */
+	bool is_stat_due; /* stat was not read for RTI_SELDOM_NS */
 	uint64_t wanted;
 	uint64_t missing;    /* no complete figure is known, and the next read may find one */
 	uint64_t seldom;     /* read every RTI_SELDOM_NS at most */
@@ -57,8 +54,7 @@ struct rti_read_plan {
  *   any        nothing: never read       yes          yes             yes          yes
  *   any        -, final sample           yes          yes             yes          yes
  *
- *   "stat if due": if a wanted figure is in stat alone, else every 100 ms; every 10 s of a process
- *   that is known to have forked nothing.
+ *   "stat if due": if a wanted figure is in stat alone, else every 100 ms.
  *
  * E.g.: a process that has slept for 0.3 s has nothing read. If its status was put off while it
  * ran, because that was read 20 ms before, it is read in full once more as soon as 100 ms are

@@ -13,7 +13,6 @@
 #include "tree/member_list.h"
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
-#include "tree/parent_state.h"
 #include "tree/pss_budget.h"
 #include "tree/reused_pids_state.h"
 #include "tree/skipped.h"
@@ -140,7 +139,6 @@ struct rti_tree {
 	struct rti_member_table table;
 	struct rti_discovery_state discovery;
 	struct rti_reused_pids reused_pids;   /* written by reused_pids.c */
-	struct rti_parents parents;           /* written by parents.c */
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
 	struct rti_watched watched;
 	struct rti_ledger ledger;         /* written by ledger.c; self_only by tree.c */

@@ -16,7 +16,6 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/memory_peak.h"
-#include "tree/parents.h"
 #include "tree/reused_pids.h"
 #include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
@@ -56,7 +55,6 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
-	tree->parents = (struct rti_parents)RTI_PARENTS_INIT;
 	tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
 	rti_tree_loop_init(tree);
 	tree->list = opts->list;
@@ -87,7 +85,6 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_kernel_account_free(tree);
 	rti_discovery_free(tree);
 	rti_reused_pids_free(tree);
-	rti_parents_free(tree);
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_watched_free(tree);
 	rti_memory_free(tree);
@@ -151,7 +148,6 @@ static void discover(struct rti_tree *tree)
 	} else if (is_partial) {
 		rti_watched_discover(tree);
 	} else {
-		rti_parents_begin_sample(tree);
 		rti_discover_members(tree, rti_ask_for_sample);
 	}
 }

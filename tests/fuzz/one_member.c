@@ -212,7 +212,6 @@ struct rt_tracker *one_member_track(bool by_row)
 	tracker->platform.thread_cpu_ns = read_thread_cpu_ns;
 	tracker->platform.tick_ns = TICK_NS;
 	tracker->platform.page_size = PAGE_KIB * 1024;
-	tracker->tree->parents.is_unavailable = true;
 	tracker->tree->batch_reader.is_unavailable = !by_row;
 	if (by_row)
 		tracker->tree->batch_reader.batch = (void *)&now_ns; /* anything but NULL */

@@ -192,20 +192,6 @@ START_TEST(forks_and_exits_are_all_received)
 }
 END_TEST
 
-START_TEST(subscription_to_forks_alone_receives_no_exits)
-{
-	subscribe(RTI_EVENTS_FORKS_ALONE);
-	for (int i = 0; i < CHILDREN && !fix.received.is_lost; i++) {
-		reap(start_child(do_nothing));
-		drain_checked();
-	}
-	if (!fix.received.is_lost)
-		ck_assert_uint_eq(fix.received.fork_counts, CHILDREN);
-	ck_assert_uint_eq(fix.received.exits, 0);
-	unsubscribe();
-}
-END_TEST
-
 START_TEST(events_not_drained_wait_in_the_socket)
 {
 	unsigned many;
@@ -543,7 +529,6 @@ int main(void)
 	}
 	rti_events_close(fd);
 	tcase_add_test(received_case, forks_and_exits_are_all_received);
-	tcase_add_test(received_case, subscription_to_forks_alone_receives_no_exits);
 	tcase_add_test(received_case, events_not_drained_wait_in_the_socket);
 	tcase_add_test(received_case, events_before_the_subscription_are_not_received);
 	tcase_add_test(received_case, event_times_are_on_the_monotonic_clock);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree that forks in every way: each sample has all of its processes, however new members are
- * found. And what its processes have reaped, by the events of their forks, against stat of each
- * that ran. */
+ * found. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +26,6 @@
 #define CHILDREN_MAX 3
 #define ROUND_NS UINT64_C(300000000)
 #define PIDS_MAX 1024
-#define NEW_NAME "renamed"
 
 enum deed {
 	FORK,
@@ -38,8 +36,7 @@ enum deed {
 	FORK_WORKER, /* and wait for it */
 	END_ONE,
 	NOTHING,
-	DEEDS,
-	RENAME
+	DEEDS
 };
 
 static struct {
@@ -132,9 +129,6 @@ static pid_t do_deed(enum deed deed)
 		return fork_pair(false);
 	case FORK_ORPHAN:
 		waitpid(fork_pair(true), NULL, 0);
-		return 0;
-	case RENAME:
-		prctl(PR_SET_NAME, NEW_NAME);
 		return 0;
 	case FORK_WORKER:
 		waitpid(fork_worker(), NULL, 0);
@@ -416,31 +410,6 @@ static uint64_t sample_reaped_ns(struct rt_tracker *tracker)
 	return get_reaped_cpu_ns(tracker);
 }
 
-/* No sample sees the workers that use the CPU time: it is in the accounts of those that forked
- * them alone. */
-START_TEST(cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files)
-{
-	struct rt_tracker *by_events = track_root(), *by_stat = track_root();
-	uint64_t spared = 0;
-
-	forbid_fork_events(by_stat);
-	for (int round = 0; round < ROUNDS / 3; round++) {
-		run_round();
-		fix.now_ns += ROUND_NS;
-		if (!ask_for_fork_events(by_events)) {
-			suite_skip_test("there are no process events here");
-			break;
-		}
-		ck_assert_uint_eq(sample_reaped_ns(by_events), sample_reaped_ns(by_stat));
-		spared += count_spared_stats(by_events);
-	}
-	ck_assert_uint_gt(get_reaped_cpu_ns(by_stat), 0);
-	ck_assert(spared > ROUNDS || !ask_for_fork_events(by_events));
-	rt_tracker_free(by_events);
-	rt_tracker_free(by_stat);
-}
-END_TEST
-
 /* Start times are compared with the time of the last sample. */
 static void use_late_clock(void)
 {
@@ -476,37 +445,6 @@ START_TEST(members_of_a_watched_tree_are_those_of_the_children_files)
 }
 END_TEST
 
-static size_t count_renamed(const struct rt_tracker *tracker)
-{
-	static struct rt_process rows[PIDS_MAX];
-	size_t count = PIDS_MAX, renamed = 0;
-
-	ck_assert_int_eq(rt_tracker_processes(tracker, rows, sizeof(rows[0]), &count), 0);
-	for (size_t i = 0; i < count; i++)
-		renamed += strcmp(rows[i].comm, NEW_NAME) == 0;
-	return renamed;
-}
-
-/* The first list reads what was put off; later samples put off nothing that a list has. */
-START_TEST(list_after_stat_was_spared_has_the_names_of_now)
-{
-	struct rt_tracker *tracker = track_root();
-	uint64_t spared = 0;
-
-	for (int round = 0; round < 4 && ask_for_fork_events(tracker); round++) {
-		tell_all(round == 3 ? RENAME : NOTHING);
-		fix.now_ns += ROUND_NS;
-		sample_reaped_ns(tracker);
-		spared = count_spared_stats(tracker);
-	}
-	if (spared > 0)
-		ck_assert_uint_eq(count_renamed(tracker), WORKERS);
-	else
-		suite_skip_test("no stat was spared here");
-	rt_tracker_free(tracker);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("tree/newborns");
@@ -517,8 +455,6 @@ int main(void)
 	                    FIRST_SCANS);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_are_the_processes_of_the_tree);
-	tcase_add_test(cases, cpu_time_of_reaped_children_by_fork_events_is_that_of_all_stat_files);
 	tcase_add_test(cases, members_of_a_watched_tree_are_those_of_the_children_files);
-	tcase_add_test(cases, list_after_stat_was_spared_has_the_names_of_now);
 	return suite_run(suite);
 }

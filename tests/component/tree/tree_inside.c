@@ -383,26 +383,6 @@ size_t count_scanned_others(const struct rt_tracker *tracker)
 	return tracker->tree->discovery.candidate_count;
 }
 
-void forbid_fork_events(struct rt_tracker *tracker)
-{
-	tracker->tree->parents.is_unavailable = true;
-}
-
-bool ask_for_fork_events(struct rt_tracker *tracker)
-{
-	struct rti_parents *parents = &tracker->tree->parents;
-
-	parents->stats = UINT32_MAX;
-	parents->last_pid = 1;
-	parents->retry_sample = 0;
-	return !parents->is_unavailable;
-}
-
-uint64_t count_spared_stats(const struct rt_tracker *tracker)
-{
-	return tracker->tree->parents.spared;
-}
-
 uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker)
 {
 	uint64_t sum_ns = 0;

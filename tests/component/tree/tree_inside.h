@@ -180,19 +180,7 @@ uint64_t count_alive_by_events(const struct rt_tracker *tracker);
  * was none. */
 size_t count_scanned_others(const struct rt_tracker *tracker);
 
-/* --- Fork events --- */
-
-/* Never subscribe to the forks of members. */
-void forbid_fork_events(struct rt_tracker *tracker);
-
-/* Have the next sample subscribe to them, as if it had read stat often. Returns false if they
- * cannot be had here. */
-bool ask_for_fork_events(struct rt_tracker *tracker);
-
 /* Returns the CPU time of all that the members have reaped, by their accounts. */
 uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker);
-
-/* Returns how many reads of stat the last sample has saved by events. */
-uint64_t count_spared_stats(const struct rt_tracker *tracker);
 
 #endif
