@@ -18,8 +18,6 @@
 #include "tree/reused_pids.h"
 #include "util/visit.h"
 
-#define ASKED_EACH 16 /* members: so often it is asked whether to scan /proc instead */
-
 struct children_scan {
 	struct rti_tree *tree;
 	struct rti_parent parent;
@@ -179,44 +177,10 @@ static void mark_members(struct rti_tree *tree)
 	}
 }
 
-/* As after a scan of its children file: what it forks from now on is new. */
-static void note_scanned(struct rti_tree *tree, struct rti_member *m)
-{
-	m->scan.last_pid = tree->discovery.last_pid;
-	m->scan.clock_ns = m->clock.now.total_ns;
-}
-
-/* Whether to scan /proc instead of the children files of the members from number first on. */
-static bool should_scan_proc(const struct rti_tree *tree, size_t first)
-{
-	return tree->discovery.scans == 1 && first % ASKED_EACH == 0 &&
-	       rti_proc_scan_pays(tree, tree->table.count - first);
-}
-
-/* Returns whether the children of the members from number first on are found. Else those that were
- * found are due. */
-static bool scan_proc_instead(struct rti_tree *tree, size_t first)
-{
-	struct rti_member_table *table = &tree->table;
-	size_t known = table->count;
-	bool is_whole = rti_scan_proc(tree) == 0;
-
-	rti_read_clocks_from(tree, known);
-	for (size_t i = first; i < table->count; i++) {
-		table->members[i].scan.is_due = true;
-		if (!is_whole)
-			continue;
-		note_scanned(tree, &table->members[i]);
-		table->members[i].scan.last_pid = 0; /* see scan_single_thread() */
-	}
-	return is_whole;
-}
-
 /* Members that are found are scanned in turn. */
 static void scan_due(struct rti_tree *tree)
 {
 	struct rti_member_table *table = &tree->table;
-	bool was_tried = false;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
@@ -224,14 +188,8 @@ static void scan_due(struct rti_tree *tree)
 
 		if (!m->scan.is_due)
 			continue;
-		if (!was_tried && should_scan_proc(tree, i)) {
-			was_tried = true;
-			if (scan_proc_instead(tree, i))
-				return;
-			m = &table->members[i]; /* members may have moved */
-			known = table->count;
-		}
-		note_scanned(tree, m);
+		m->scan.last_pid = tree->discovery.last_pid;
+		m->scan.clock_ns = m->clock.now.total_ns;
 		if (scan_children(tree, m))
 			rti_discovery_force_scan(&table->members[i]);
 		rti_read_clocks_from(tree, known);
@@ -284,10 +242,9 @@ static void begin_scan(struct rti_tree *tree)
 	d->has_skipped = false;
 	d->skipped = 0;
 	d->was_scanned = true;
-	d->scans++;
 	d->last_pid = read_last_pid(tree);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
-		rti_note_proc_scan(tree);
+		rti_scan_proc(tree);
 	d->scanned_last_pid = d->last_pid;
 }
 
@@ -381,7 +338,6 @@ void rti_discovery_begin_list(struct rti_tree *tree)
 	d->is_short_of_files = d->has_skipped = false;
 	d->was_scanned = true;
 	d->skipped = 0;
-	d->scans++;
 	d->count_before = tree->table.count;
 	d->last_pid = read_last_pid(tree);
 }

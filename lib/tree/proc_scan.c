@@ -4,7 +4,6 @@
 
 #include <errno.h>
 
-#include "collect/hidepid.h"
 #include "collect/pid_stat.h"
 #include "os/procfs_path.h"
 #include "tree/new_members.h"
@@ -12,32 +11,18 @@
 #include "util/array.h"
 #include "util/visit.h"
 
-#define FILES_MIN 64      /* fewer children files cost less than finding out */
-#define COST_OF_STAT 2    /* of a process that is no member, in children files */
-#define LISTED_PER_FILE 4 /* so many processes are listed for the cost of a children file */
-
-struct scan {
-	struct rti_tree *tree;
-	int err; /* of the first process that could not be looked at */
-};
-
+/* A process that cannot be looked at is rarely a descendant. */
 static int add_candidate(void *arg, const char *name)
 {
-	struct scan *scan = arg;
-	struct rti_discovery_state *d = &scan->tree->discovery;
+	struct rti_tree *tree = arg;
+	struct rti_discovery_state *d = &tree->discovery;
 	int32_t pid = rti_path_number(name);
 	struct rti_candidate *grown;
 	struct rti_pid_stat stat;
-	int err;
 
-	if (pid == 0 || rti_member_find(&scan->tree->table, pid))
+	if (pid == 0 || rti_member_find(&tree->table, pid) ||
+	    rti_pid_stat_read(tree->ctx, pid, NULL, &stat) < 0)
 		return RTI_CONTINUE;
-	err = rti_pid_stat_read(scan->tree->ctx, pid, NULL, &stat);
-	if (err < 0) {
-		if (err != -ESRCH && scan->err == 0)
-			scan->err = err;
-		return RTI_CONTINUE;
-	}
 	grown = rti_array_grow(d->candidates, &d->candidate_capacity, d->candidate_count + 1,
 	                       sizeof(*grown));
 	if (!grown)
@@ -67,47 +52,14 @@ static bool add_candidates(struct rti_tree *tree)
 }
 
 /* Pids mostly rise from parent to child, so one round finds most. */
-static int scan_all(struct scan *scan)
+void rti_scan_proc(struct rti_tree *tree)
 {
-	struct rti_tree *tree = scan->tree;
 	int err;
 
 	tree->discovery.candidate_count = 0;
-	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, scan);
+	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
 	while (add_candidates(tree))
 		;
-	return err;
-}
-
-int rti_scan_proc(struct rti_tree *tree)
-{
-	struct scan scan = { .tree = tree };
-	int err = scan_all(&scan);
-
-	return err < 0 ? err : scan.err;
-}
-
-/* A process that cannot be looked at is rarely a descendant. */
-void rti_note_proc_scan(struct rti_tree *tree)
-{
-	struct scan scan = { .tree = tree };
-	int err = scan_all(&scan);
-
 	if (err < 0)
 		rti_note_skipped(tree, 0, err);
-}
-
-/* The directory has a link for each process of the system, and some more. A process that is hidden
- * is in the children file of its parent, but not in the directory. */
-bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t files)
-{
-	const struct rti_context *ctx = tree->ctx;
-	uint64_t listed, others;
-
-	if (files < FILES_MIN || !ctx->platform->is_process)
-		return false;
-	listed = rti_procfs_count_links(ctx->procfs, RTI_PROC);
-	others = rti_subtract_saturated(listed, tree->table.count);
-	return listed > 0 && COST_OF_STAT * others + listed / LISTED_PER_FILE <= files &&
-	       !rti_proc_hides_processes(ctx);
 }

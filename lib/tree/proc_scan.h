@@ -6,15 +6,7 @@
 
 #include "tree/state.h"
 
-/* Add the descendants of all members. Returns 0, or -errno if some process could not be looked
- * at. */
-int rti_scan_proc(struct rti_tree *tree);
-
-/* The same where there are no children files: an error is noted. */
-void rti_note_proc_scan(struct rti_tree *tree);
-
-/* Whether a scan costs less than so many children files that have to be opened, and shows as much
- * as these. */
-bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t files);
+/* Add the descendants of all members. If the directory cannot be listed, this is noted. */
+void rti_scan_proc(struct rti_tree *tree);
 
 #endif

@@ -40,7 +40,6 @@ struct rti_discovery_state {
 	uint64_t skipped;           /* members that the last scan found and could not add */
 	struct rti_skipped missing; /* of all scans: those that are no members yet */
 	size_t count_before;        /* members before the last scan */
-	uint64_t scans;             /* so far */
 	/* The pid that the kernel had given out last: now, and at the last scan of /proc. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree that forks in every way: each sample has all of its processes, however new members are
  * found. */
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,7 +19,6 @@
 
 #define WORKERS 80
 #define ROUNDS 120
-#define FEW_ROUNDS 8
 #define CHILDREN_MAX 3
 #define ROUND_NS UINT64_C(300000000)
 #define PIDS_MAX 1024
@@ -249,32 +245,18 @@ static uint64_t fake_monotonic_ns(void)
 	return fix.now_ns;
 }
 
-static struct rt_tracker *track_root_with(const struct rti_procfs_ops *ops)
+static struct rt_tracker *track_root(void)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .want =
 		                          RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_PROCESSES };
 	struct rt_tracker *tracker;
 
-	ck_assert_int_eq(rti_tracker_new(&tracker, fix.root, &opts, ops), 0);
+	ck_assert_int_eq(rti_tracker_new(&tracker, fix.root, &opts, &rti_procfs_linux), 0);
 	get_platform(tracker)->now = fake_now;
 	get_platform(tracker)->monotonic_ns = fake_monotonic_ns;
 	forbid_batch_reader(tracker);
 	return tracker;
-}
-
-static struct rt_tracker *track_root(void)
-{
-	return track_root_with(&rti_procfs_linux);
-}
-
-static void tell_all(enum deed deed)
-{
-	unsigned char order = (unsigned char)deed;
-
-	for (int i = 0; i < WORKERS; i++)
-		ck_assert_int_eq(write(fix.orders[i], &order, 1), 1);
-	read_answers(WORKERS);
 }
 
 /* One worker in eight does something; all of them run, so that each may have forked. */
@@ -322,86 +304,6 @@ START_TEST(members_are_the_processes_of_the_tree)
 }
 END_TEST
 
-/* So few that a scan of /proc always costs less than the children files. */
-static int64_t one_link(int fd)
-{
-	(void)fd;
-	return 1;
-}
-
-static char refused[32]; /* the path of a file that cannot be opened once */
-
-static int open_refusing(int dirfd, const char *path, int flags)
-{
-	if (strcmp(path, refused) != 0)
-		return rti_procfs_linux.open(dirfd, path, flags);
-	refused[0] = '\0';
-	return -EACCES;
-}
-
-/* Refuse stat of a process that a worker has forked. */
-static void refuse_stat(void)
-{
-	int32_t pids[PIDS_MAX];
-	size_t count = PIDS_MAX;
-
-	tell_all(FORK);
-	ck_assert_int_eq(rt_pid_descendants(fix.root, pids, &count), 0);
-	ck_assert_uint_gt(count, WORKERS);
-	snprintf(refused, sizeof(refused), "%d/stat", (int)pids[count - 1]);
-}
-
-static int open_hiding(int dirfd, const char *path, int flags)
-{
-	static const char mounts[] = "22 1 0:21 / /proc rw - proc proc rw,hidepid=2\n";
-	int fd;
-
-	if (strcmp(path, "self/mountinfo") != 0)
-		return rti_procfs_linux.open(dirfd, path, flags);
-	fd = memfd_create("mountinfo", MFD_CLOEXEC);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(write(fd, mounts, sizeof(mounts) - 1), sizeof(mounts) - 1);
-	return fd;
-}
-
-static const struct first_scan {
-	int (*open)(int dirfd, const char *path, int flags); /* NULL: the real one */
-	bool scans_proc;
-} first_scans[] = {
-	{ .open = NULL, .scans_proc = true },
-	{ .open = open_refusing, .scans_proc = true },
-	{ .open = open_hiding, .scans_proc = false },
-};
-
-enum { FIRST_SCANS = sizeof(first_scans) / sizeof(first_scans[0]) };
-
-/* The processes of the system that are no members are fewer than the children files that are left.
- * Then these are not opened, unless a process cannot be looked at or is hidden. */
-START_TEST(first_scan_of_proc_finds_the_members_of_the_children_files)
-{
-	const struct first_scan *scan = &first_scans[_i];
-	struct rti_procfs_ops ops = rti_procfs_linux;
-	struct rt_tracker *tracker;
-
-	ops.links = one_link;
-	if (scan->open)
-		ops.open = scan->open;
-	for (int round = 0; round < FEW_ROUNDS; round++) {
-		run_round();
-		if (scan->open == open_refusing)
-			refuse_stat();
-		tracker = track_root_with(&ops);
-		check_members(tracker, "the first sample", round);
-		ck_assert_int_eq(count_scanned_others(tracker) > 0, scan->scans_proc);
-		run_round();
-		fix.now_ns += ROUND_NS;
-		check_members(tracker, "the second sample", round);
-		rt_tracker_free(tracker);
-	}
-}
-END_TEST
-
-/* What a process itself has used goes on meanwhile, by some microseconds. */
 static uint64_t sample_reaped_ns(struct rt_tracker *tracker)
 {
 	struct rt_metrics m;
@@ -448,11 +350,8 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("tree/newborns");
-	TCase *cases = suite_case(suite, "newborns"), *first = suite_case(suite, "first scan");
+	TCase *cases = suite_case(suite, "newborns");
 
-	tcase_add_checked_fixture(first, set_up, tear_down);
-	tcase_add_loop_test(first, first_scan_of_proc_finds_the_members_of_the_children_files, 0,
-	                    FIRST_SCANS);
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_are_the_processes_of_the_tree);
 	tcase_add_test(cases, members_of_a_watched_tree_are_those_of_the_children_files);
