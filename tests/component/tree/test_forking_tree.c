@@ -349,8 +349,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tree/newborns");
-	TCase *cases = suite_case(suite, "newborns");
+	Suite *suite = suite_create("forking_tree");
+	TCase *cases = suite_case(suite, "members");
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_are_the_processes_of_the_tree);
