@@ -135,7 +135,7 @@ struct rti_account_record {
 
 #define RTI_ACCOUNT_COMMAND_MAX 16384u
 #define RTI_ACCOUNT_CWD_MAX 4096u
-#define RTI_ACCOUNT_PART_MAX 256u
+#define RTI_ACCOUNT_PART_MAX 264u /* a longer part ends the path: NAME_MAX is 255 */
 #define RTI_ACCOUNT_TEXT_BYTES                                                                     \
 	(RTI_ACCOUNT_COMMAND_MAX + RTI_ACCOUNT_CWD_MAX + RTI_ACCOUNT_PART_MAX)
 

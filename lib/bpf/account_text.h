@@ -14,11 +14,9 @@
 
 #include "account.h"
 
-#define PARTS_MAX 1024 /* and mounts */
-#define AREA_MAX (RTI_ACCOUNT_COMMAND_MAX + RTI_ACCOUNT_CWD_MAX)
-
-/* The root of the reader, from which it sees paths. Set by note_own_root(). */
-__u64 own_root_mount, own_root_dentry;
+#define PATH_AREA_MAX (RTI_ACCOUNT_COMMAND_MAX + RTI_ACCOUNT_CWD_MAX)
+#define PATH_PART_MAX RTI_ACCOUNT_PART_MAX
+#include "path_walk.h"
 
 /* Where a text is put together: the stack is too small for it. A process that is interrupted may
  * come back on another CPU, so a slot is taken as long as it is needed. */
@@ -34,12 +32,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct text_slot);
 } text_slots SEC(".maps");
-
-static void note_own_root(struct task_struct *reader)
-{
-	own_root_mount = (__u64)BPF_CORE_READ(reader, fs, root.mnt);
-	own_root_dentry = (__u64)BPF_CORE_READ(reader, fs, root.dentry);
-}
 
 struct slot_search {
 	__u32 first, found; /* found: number plus 1; 0: none */
@@ -72,74 +64,21 @@ static void read_command(struct rti_account_text *text, const struct mm_struct *
 	text->command_bytes = (__u32)length;
 }
 
-/* A walk from a directory to the root. */
-struct cwd_walk {
-	struct dentry *dentry;
-	struct vfsmount *mount;
-	struct rti_account_text *text;
-	__u32 used; /* of the bytes of the text */
-	bool is_complete;
-};
-
-/* Go on in the file system that holds the mount point. Returns 1 at the root of a mount namespace,
- * or if the file system is mounted no longer: then the walk is not complete. */
-static long leave_file_system(struct cwd_walk *walk)
-{
-	struct mount *mount = (void *)walk->mount - bpf_core_field_offset(struct mount, mnt);
-	struct mount *above = BPF_CORE_READ(mount, mnt_parent);
-
-	if (above == mount) {
-		walk->is_complete = BPF_CORE_READ(mount, mnt_ns) != NULL;
-		return 1;
-	}
-	walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-	walk->mount = (void *)above + bpf_core_field_offset(struct mount, mnt);
-	return 0;
-}
-
-/* Returns 0 to go on. As prepend_path() of fs/d_path.c. A directory that is renamed meanwhile ends
- * the walk, since name and parent may not belong together. */
-static long write_cwd_part(__u32 i, struct cwd_walk *walk)
-{
-	struct dentry *dentry = walk->dentry, *parent = BPF_CORE_READ(dentry, d_parent);
-	struct vfsmount *mount = walk->mount;
-	unsigned int sequence = BPF_CORE_READ(dentry, d_seq.seqcount.sequence);
-	__u32 used = walk->used;
-	long got;
-
-	if ((__u64)dentry == own_root_dentry && (__u64)mount == own_root_mount) {
-		walk->is_complete = true;
-		return 1;
-	}
-	if (dentry == BPF_CORE_READ(mount, mnt_root))
-		return leave_file_system(walk);
-	if (dentry == parent || used > AREA_MAX)
-		return 1;
-	got = bpf_probe_read_kernel_str(&walk->text->bytes[used], RTI_ACCOUNT_PART_MAX,
-	                                BPF_CORE_READ(dentry, d_name.name));
-	if (got <= 1 || sequence & 1 || BPF_CORE_READ(dentry, d_parent) != parent ||
-	    BPF_CORE_READ(dentry, d_seq.seqcount.sequence) != sequence)
-		return 1;
-	walk->used = used + (__u32)got;
-	walk->dentry = parent;
-	return 0;
-}
-
 /* Behind the command line. A path of RTI_ACCOUNT_CWD_MAX bytes or more is not known: the kernel
  * shows none either. */
 static void read_cwd(struct rti_account_text *text, struct task_struct *task)
 {
 	struct vfsmount *mount = BPF_CORE_READ(task, fs, pwd.mnt);
 	struct dentry *dentry = BPF_CORE_READ(task, fs, pwd.dentry);
-	struct cwd_walk walk = { dentry, mount, text, text->command_bytes, false };
+	struct path_walk walk = { dentry, mount, text->bytes, text->command_bytes, false };
 
 	text->cwd_bytes = 0;
 	/* Another process may have the same fs_struct and change its directory. */
 	if (!dentry || mount != BPF_CORE_READ(task, fs, pwd.mnt))
 		return;
-	if (!BPF_CORE_READ(dentry, d_hash.pprev) && dentry != BPF_CORE_READ(mount, mnt_root))
+	if (is_deleted(&walk))
 		text->flags |= RTI_TEXT_CWD_DELETED;
-	bpf_loop(PARTS_MAX, write_cwd_part, &walk, 0);
+	write_path(&walk);
 	if (!walk.is_complete || walk.used - text->command_bytes >= RTI_ACCOUNT_CWD_MAX)
 		return;
 	text->flags |= RTI_TEXT_HAS_CWD;

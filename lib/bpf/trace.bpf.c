@@ -477,7 +477,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 	return 0;
 }
 
-/* Set how the kernel's numbers translate to those of the caller: it will read the ring. */
+/* Set how the kernel's numbers and paths translate to those of the caller: it will read the ring. */
 SEC("syscall")
 int set_up(void *ctx)
 {
@@ -487,6 +487,7 @@ int set_up(void *ctx)
 	__u32 count = BPF_CORE_READ(map, nr_extents);
 
 	note_own_namespace(caller);
+	note_own_root(caller);
 	if (count > UID_GID_MAP_MAX_BASE_EXTENTS)
 		extents = BPF_CORE_READ(map, forward);
 	if (count > RTI_UID_EXTENTS_MAX)

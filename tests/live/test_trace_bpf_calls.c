@@ -4,11 +4,13 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -310,6 +312,49 @@ START_TEST(path_of_a_program_that_lies_deep_is_not_half_of_it)
 }
 END_TEST
 
+static void trace_in_another_root(const char *root)
+{
+	struct rt_trace_opts opts = { .ring_bytes = LARGE_RING };
+	struct caller_arguments arguments;
+	struct events events = { 0 };
+	struct rt_trace *trace;
+	struct logs logs;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("/", root, NULL, MS_BIND | MS_REC, NULL) < 0 || chroot(root) < 0 ||
+	    chdir("/") < 0)
+		_exit(77);
+	open_logs(&logs, 1, 100);
+	make_arguments(&arguments, caller_path, "alone", &logs);
+	trace = trace_command(opts, arguments.argv);
+	read_to_end(trace, keep_last, &events);
+	ck_assert_uint_eq(events.count, 100);
+	ck_assert_str_eq(events.last.exe, caller_path);
+	rt_trace_free(trace);
+	_exit(0);
+}
+
+/* As /proc/PID/exe: in the root of the host, which need not be that of the machine. */
+START_TEST(path_of_a_program_begins_at_the_root_of_the_host)
+{
+	struct fixture dir;
+	int status;
+	pid_t pid;
+
+	fixture_new(&dir);
+	pid = fork();
+	if (pid == 0)
+		trace_in_another_root(dir.root);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		suite_skip_test("no directory may be made the root here");
+	else
+		ck_assert_int_eq(status, 0);
+	fixture_free(&dir);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("trace_bpf_calls");
@@ -323,6 +368,7 @@ int main(int argc, char **argv)
 	tcase_add_test(calls, call_that_a_filter_refuses_is_no_event_of_the_machine);
 	tcase_add_test(calls, fork_of_the_host_after_the_start_is_not_traced);
 	tcase_add_loop_test(calls, path_of_a_program_that_lies_deep_is_not_half_of_it, 0, 2);
+	tcase_add_test(calls, path_of_a_program_begins_at_the_root_of_the_host);
 	tcase_add_test(reader, quarter_of_the_ring_wakes_the_reader_at_once);
 	tcase_add_test(reader, events_that_were_left_keep_the_descriptor_readable);
 	tcase_add_test(reader, trace_that_is_over_stays_readable);
