@@ -33,7 +33,7 @@ struct {
 } files SEC(".maps");
 
 /* Once for each program: the path would be unknown if all its processes ended before one of their
- * events is read. Global, so that the verifier looks at it once in each program: then it takes the
+ * events is read. None of a deleted file: the library reads that from /proc, if it can. Global, so that the verifier looks at it once in each program: then it takes the
  * address as a number. */
 __noinline int send_path(__u64 file_address)
 {
@@ -47,7 +47,7 @@ __noinline int send_path(__u64 file_address)
 		                  .mount = BPF_CORE_READ(file, f_path.mnt) };
 	struct rti_trace_path *path;
 
-	if (bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
+	if (is_deleted(&walk) || bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
 		return 0;
 	path = reserve(sizeof(*path));
 	if (!path) {

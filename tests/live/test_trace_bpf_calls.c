@@ -355,6 +355,37 @@ START_TEST(path_of_a_program_begins_at_the_root_of_the_host)
 }
 END_TEST
 
+/* The kernel marks it, and so must a trace. It is unknown if the process has ended. */
+START_TEST(path_of_a_deleted_program_is_marked_or_unknown)
+{
+	const char *argv[9] = { "sh", "-c",
+		                "exec 9<\"$0\"; rm \"$0\"; exec /proc/self/fd/9 \"$@\"" };
+	struct rt_trace_opts opts = { .ring_bytes = LARGE_RING };
+	struct caller_arguments arguments;
+	struct events events = { 0 };
+	char path[256], marked[300];
+	struct rt_trace *trace;
+	struct fixture dir;
+	struct logs logs;
+
+	fixture_new(&dir);
+	snprintf(path, sizeof(path), "%s/caller", dir.root);
+	snprintf(marked, sizeof(marked), "%s (deleted)", path);
+	copy_program(path);
+	open_logs(&logs, 1, 100);
+	make_arguments(&arguments, path, "alone", &logs);
+	memcpy(&argv[3], arguments.argv, sizeof(arguments.argv));
+	trace = trace_command(opts, argv);
+	read_to_end(trace, keep_last, &events);
+	ck_assert_uint_eq(events.count, 100);
+	if (*events.last.exe)
+		ck_assert_str_eq(events.last.exe, marked);
+	rt_trace_free(trace);
+	close_logs(&logs);
+	fixture_free(&dir);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("trace_bpf_calls");
@@ -369,6 +400,7 @@ int main(int argc, char **argv)
 	tcase_add_test(calls, fork_of_the_host_after_the_start_is_not_traced);
 	tcase_add_loop_test(calls, path_of_a_program_that_lies_deep_is_not_half_of_it, 0, 2);
 	tcase_add_test(calls, path_of_a_program_begins_at_the_root_of_the_host);
+	tcase_add_test(calls, path_of_a_deleted_program_is_marked_or_unknown);
 	tcase_add_test(reader, quarter_of_the_ring_wakes_the_reader_at_once);
 	tcase_add_test(reader, events_that_were_left_keep_the_descriptor_readable);
 	tcase_add_test(reader, trace_that_is_over_stays_readable);
