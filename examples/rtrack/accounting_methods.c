@@ -61,9 +61,6 @@ const char *accounting_method_missing(uint32_t accounting)
 	if (accounting == RT_ACCOUNTING_WAIT ||
 	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "no memory can be shared with rtrack-supervisor";
-	if (accounting == RT_ACCOUNTING_WAIT_PERF)
-		return "the kernel refuses perf_event_open(): "
-		       "/proc/sys/kernel/perf_event_paranoid may be above 2";
 	return "no cgroup with a CPU account can be created here";
 }
 

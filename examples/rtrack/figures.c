@@ -66,9 +66,10 @@ bool next_bit(uint32_t group, uint32_t *index, struct named_bit *bit)
 const char *accounting_name(uint32_t accounting)
 {
 	static const char *const names[] = {
-		[RT_ACCOUNTING_AUTO] = "auto",           [RT_ACCOUNTING_POLL] = "poll",
-		[RT_ACCOUNTING_WAIT] = "wait",           [RT_ACCOUNTING_CGROUP] = "cgroup",
-		[RT_ACCOUNTING_WAIT_PERF] = "wait+perf", [RT_ACCOUNTING_BPF] = "bpf",
+		[RT_ACCOUNTING_AUTO] = "auto",      [RT_ACCOUNTING_POLL] = "poll",
+		[RT_ACCOUNTING_WAIT] = "wait",      [RT_ACCOUNTING_CGROUP] = "cgroup",
+		[RT_ACCOUNTING_WAIT_PERF] = "wait", /* as which it acts */
+		[RT_ACCOUNTING_BPF] = "bpf",
 	};
 
 	return accounting < sizeof(names) / sizeof(names[0]) ? names[accounting] : NULL;

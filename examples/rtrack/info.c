@@ -57,6 +57,11 @@ static const struct {
 
 enum { STRUCT_COUNT = sizeof(structs) / sizeof(structs[0]) };
 
+static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_CGROUP,
+	                            RT_ACCOUNTING_BPF };
+
+enum { METHOD_COUNT = sizeof(methods) / sizeof(methods[0]) };
+
 static void try_tree(struct capability *a)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(RT_KIND_PID) };
@@ -80,7 +85,8 @@ static void try_system(struct capability *a)
 static void try_commands(struct command_capability *a)
 {
 	*a = (struct command_capability){ 0 };
-	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++) {
+	for (int i = 0; i < METHOD_COUNT; i++) {
+		uint32_t method = methods[i];
 		struct rt_outcome outcome;
 
 		a->err[method] = accounting_method_try(method, &outcome);
@@ -185,9 +191,9 @@ static void text_of_commands(struct text *out, const struct command_capability *
 	char about[40];
 
 	text_add(out, "\nCommands:\n");
-	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++) {
-		snprintf(about, sizeof(about), "accounting by %s", accounting_name(method));
-		text_of_answer(out, about, method_problem(a, method));
+	for (int i = 0; i < METHOD_COUNT; i++) {
+		snprintf(about, sizeof(about), "accounting by %s", accounting_name(methods[i]));
+		text_of_answer(out, about, method_problem(a, methods[i]));
 	}
 	if (a->hierarchy_count > 0)
 		text_add(out, "  hierarchies of the cgroup   ");
@@ -285,8 +291,8 @@ static void json_of_commands(struct text *out, const struct command_capability *
 
 	json_begin(out, "command", '{');
 	json_begin(out, "accounting", '{');
-	for (uint32_t method = RT_ACCOUNTING_POLL; method <= RT_ACCOUNTING_BPF; method++)
-		json_of_answer(out, accounting_name(method), method_problem(a, method));
+	for (int i = 0; i < METHOD_COUNT; i++)
+		json_of_answer(out, accounting_name(methods[i]), method_problem(a, methods[i]));
 	json_end(out, '}');
 	json_begin(out, "cgroup_hierarchies", '[');
 	for (size_t i = 0; i < a->hierarchy_count; i++)

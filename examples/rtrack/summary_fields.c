@@ -153,7 +153,7 @@ static const struct summary_field fields[] = {
 	  NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL, NULL },
 	{ "accounting", "cpu_seconds_high", TREE, UNIT_SECONDS, AT(cpu_high_ns), RT_HAS_CPU,
 	  UNBOUNDED, PLACE_NOT_SHOWN, NULL, NULL },
-	{ "accounting", "cpu_seconds_estimate", TREE, UNIT_SECONDS, AT(cpu_estimate_ns), RT_HAS_CPU,
+	{ "accounting", "cpu_seconds_estimate", TREE, UNIT_SECONDS, AT(cpu_low_ns), RT_HAS_CPU,
 	  NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL, NULL },
 	{ "accounting", "members_skipped", TREE, UNIT_COUNT, AT(members_skipped), 0, NO_SUCH_VALUE,
 	  PLACE_NOT_SHOWN, NULL, NULL },

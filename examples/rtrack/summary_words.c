@@ -208,8 +208,6 @@ static void add_missing_cpu(struct text *out, const struct usage *u)
 		text_add(out, "CPU time may be missing, and it is not known how much");
 	else
 		text_printf(out, "up to %s of CPU may be missing", human_time(u->error_bound_ns).s);
-	if (u->cpu_estimate_ns > u->cpu_low_ns)
-		text_printf(out, ", probably %s", human_time(u->cpu_estimate_ns - u->cpu_low_ns).s);
 	for (uint32_t i = 0; next_bit(RT_CONSTANTS_REASON, &i, &reason);) {
 		if (!(missing_reasons(u) & reason.bit))
 			continue;

@@ -121,7 +121,6 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cpu_system_ns = outcome->cpu_system_ns,
 		.cpu_low_ns = outcome->cpu_low_ns,
 		.cpu_high_ns = outcome->cpu_high_ns,
-		.cpu_estimate_ns = outcome->cpu_estimate_ns,
 		.error_bound_ns = outcome->error_bound_ns,
 		.accounting = outcome->accounting,
 		.reasons = outcome->reasons,
@@ -195,7 +194,7 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 	uint64_t lag_ns = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) * TICK_MAX_NS;
 	bool is_bounded = growth_ns != UINT64_MAX;
 
-	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = low_ns;
+	u->cpu_low_ns = u->cpu_high_ns = low_ns;
 	if ((f->is_alone || is_all_running(f)) && !u->reasons)
 		return;
 	if (is_accounted(f) && f->base.valid & f->now.valid & RT_HAS_CPU)
@@ -233,7 +232,7 @@ static void set_cgroup(struct usage *u, const struct follow *f)
 
 	u->cgroup = f->cgroup;
 	u->accounting = RT_ACCOUNTING_CGROUP;
-	u->cpu_low_ns = u->cpu_estimate_ns = u->cpu_high_ns = (u->cpu_user_ns + u->cpu_system_ns);
+	u->cpu_low_ns = u->cpu_high_ns = (u->cpu_user_ns + u->cpu_system_ns);
 	u->marks = marks_without(u->marks, peaks);
 	u->marks.valid |= f->has_ended ? 0 : known;
 	u->marks.partial |= f->has_ended ? known : 0;

@@ -40,8 +40,7 @@ struct usage {
 	double cores_used, peak_cores;    /* negative: unknown */
 	double cpu_percent;               /* of one CPU; negative: unknown */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
-	uint64_t cpu_estimate_ns;
-	uint64_t error_bound_ns; /* UINT64_MAX: nothing bounds it */
+	uint64_t error_bound_ns;          /* UINT64_MAX: nothing bounds it */
 	uint32_t accounting, reasons;
 	const char *accounting_method; /* name of accounting */
 	bool complete;

@@ -17,7 +17,7 @@ from runner import CGROUP_TRUTH, Result
 from series import judged_rows, reading_of_row
 from workloads import ALL, Workload
 
-METHODS = ("poll", "wait", "wait+perf", "cgroup", "bpf")
+METHODS = ("poll", "wait", "cgroup", "bpf")
 
 HEAD = """# How exact the figures are {{#accuracy}}
 
@@ -82,8 +82,7 @@ DOUBT = """
 ## Results that rtrack marks incomplete, as {user} {{#accuracy_doubt_{id}}}
 
 Truth and CPU bounds (`cpu_seconds_low`, `cpu_seconds_high`) are in seconds, as of the exit of the
-command's root. The estimate is `cpu_seconds_estimate`; it exceeds the lower bound only with
-`wait+perf`.
+command's root.
 """
 
 COUNTS = """
@@ -230,9 +229,8 @@ class Report:
                     if not result.figures.complete]
                 if doubtful:
                     rows.append(doubt_row(workload, method, doubtful))
-        return table([
-            "workload", "method", "reasons", "truth", "CPU bounds", "estimate",
-            "bounds contain truth"], rows)
+        return table(["workload", "method", "reasons", "truth", "CPU bounds",
+                      "bounds contain truth"], rows)
 
     def figures(self) -> str:
         judged = [result for result in self.results if result.figures.complete is not None]
@@ -356,8 +354,6 @@ def doubt_row(workload: Workload, method: str, results: Sequence[Result]) -> Lis
     high = figures.cpu_seconds_high
     upper = "no upper bound" if high is None else f"{high:.3f}"
     holds = all(not list(outside_bounds(result, CPU_TIME)) for result in results)
-    low, estimate = figures.cpu_seconds_low or 0, figures.cpu_seconds_estimate or 0
     return [
         f"`{workload}`", f"`{method}`", reasons, f"{results[-1].truth_at_exit.total:.3f}",
-        f"{low:.3f} to {upper}", f"{estimate:.3f}",
-        "yes" if holds else "no"]
+        f"{figures.cpu_seconds_low or 0:.3f} to {upper}", "yes" if holds else "no"]

@@ -26,7 +26,7 @@ SUMMARY: Dict[str, Any] = {
     "read_bytes": 0, "write_bytes": 8 * MIB, "minor_faults": 53010, "voluntary_switches": 40,
     "processes": 13, "processes_exact": True, "left_running": 0,
     "accounting": {"level": "wait", "complete": True, "reasons": [], "cpu_seconds_low": 0.5,
-                   "cpu_seconds_high": 0.52, "cpu_seconds_estimate": 0.5},
+                   "cpu_seconds_high": 0.52},
     "partial": [],
 }
 KNOWN = {

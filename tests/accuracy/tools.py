@@ -36,7 +36,6 @@ class Figures:
     reasons: Sequence[str] = ()
     cpu_seconds_low: Optional[float] = None
     cpu_seconds_high: Optional[float] = None
-    cpu_seconds_estimate: Optional[float] = None
     error_bound_seconds: Optional[float] = None
     # The names of the figures, or of their domains, by mark. valid None: all others.
     valid: Optional[Sequence[str]] = None

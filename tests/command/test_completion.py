@@ -109,7 +109,7 @@ class Completion(Named):
         self.assertEqual(self.complete("system", "--live", "=", "a"), ["auto", "always"])
         self.assertEqual(self.complete("run", "--summary", "="),
                          ["text", "json", "markdown", "none"])
-        self.assertEqual(self.complete("run", "--accounting", "w"), ["wait", "wait+perf"])
+        self.assertEqual(self.complete("run", "--accounting", "w"), ["wait"])
         self.assertEqual(self.complete("run", "--pss", ""), ["exact", "budget", "off"])
         self.assertEqual(self.complete("attach", "--pss", "o"), ["off"])
         self.assertEqual(self.complete("run", "-i", ""), [])

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Tests of the exit codes of rtrack."""
-import ctypes
 import json
 import os
 import pathlib
 import shutil
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import time
@@ -15,24 +13,6 @@ import unittest
 
 from harness import BUILD, SUPERVISOR
 from rtrack_command import PATIENCE_S, RTRACK, Case, is_alive, python, rtrack, wait_until
-
-
-PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
-
-
-def refuse_perf_event_open() -> None:
-    """Install a seccomp filter like that of containers: perf_event_open() fails with EPERM."""
-    set_no_new_privs, set_seccomp, filter_mode = 38, 22, 2
-    load, jump_if_equal, ret, allow, refuse = 0x20, 0x15, 0x06, 0x7FFF0000, 0x00050001
-    rows = [(load, 0, 0, 0), (jump_if_equal, 0, 1, PERF_EVENT_OPEN[os.uname().machine]),
-            (ret, 0, 0, refuse), (ret, 0, 0, allow)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
-    header = struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code))
-    program = ctypes.create_string_buffer(header)
-    libc = ctypes.CDLL(None)
-    word = ctypes.c_ulong
-    assert libc.prctl(set_no_new_privs, word(1), word(0), word(0), word(0)) == 0
-    assert libc.prctl(set_seccomp, word(filter_mode), program, word(0), word(0)) == 0
 
 
 class OfTheCommand(Case):
@@ -114,14 +94,9 @@ class BeforeTheStart(Case):
         self.assertEqual(done.returncode, 125, done.stderr)
         self.assertRegex(done.stderr, r"accounting by bpf is not available: .*[^.]\n$")
 
-    @unittest.skipUnless(os.uname().machine in PERF_EVENT_OPEN,
-                         "the number of the system call is unknown on this architecture")
-    def test_refused_perf_event_returns_125_and_names_sysctl(self) -> None:
-        mark = self.dir / "mark"
-        done = rtrack("run", "--accounting", "wait+perf", "--", "touch", mark,
-                      preexec_fn=refuse_perf_event_open)
-        self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
-        self.assertIn("/proc/sys/kernel/perf_event_paranoid", done.stderr)
+    def test_accounting_by_an_inherited_clock_returns_2_and_names_what_is_better(self) -> None:
+        message = self.assert_not_started(2, "--accounting", "wait+perf")
+        self.assertRegex(message, r"invalid accounting 'wait\+perf': .*\bcgroup or bpf\n")
 
     def test_invalid_option_returns_2(self) -> None:
         for options in (["--nonsense"], ["-i", "0"], ["-i", "-1"], ["-i", "1x"], ["-i", "nan"],
@@ -192,10 +167,9 @@ class WithoutSupervisor(Case):
 
     def assert_refused(self, why: str) -> None:
         mark = self.dir / "mark"
-        for method in ("wait", "wait+perf"):
-            done = rtrack("run", "--accounting", method, "touch", mark, env=self.env)
-            self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
-            self.assertIn(f"rtrack-supervisor {why}", done.stderr)
+        done = rtrack("run", "--accounting", "wait", "touch", mark, env=self.env)
+        self.assertEqual((done.returncode, mark.exists()), (125, False), done.stderr)
+        self.assertIn(f"rtrack-supervisor {why}", done.stderr)
 
     def assert_auto_polls_and_says_why(self, why: str) -> None:
         done = rtrack("run", "--summary", "json", "sh", "-c", "exit 4", env=self.env)

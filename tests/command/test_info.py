@@ -46,7 +46,7 @@ class Info(Case):
 
     def test_available_accounting_methods_work(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["command"]["accounting"]
-        self.assertEqual(set(got), {"poll", "wait", "cgroup", "wait+perf", "bpf"})
+        self.assertEqual(set(got), {"poll", "wait", "cgroup", "bpf"})
         self.assertEqual(got["poll"], {"available": "yes", "why": None})
         for name, method in got.items():
             done = rtrack("run", "-q", "--accounting", name, "true")
@@ -89,7 +89,9 @@ class Info(Case):
 
     def test_every_reason_of_header_has_text(self) -> None:
         words = (SOURCE / "examples/rtrack/figures.c").read_text()
-        for name in re.findall(r"#define (RT_REASON_\w+) ", HEADER.read_text()):
+        names = set(re.findall(r"#define (RT_REASON_\w+) ", HEADER.read_text()))
+        names.remove("RT_REASON_CLOCK_ABOVE")  # no outcome has it since 0.3
+        for name in names:
             self.assertIn(f"{{ {name}, ", words)
 
     def test_unavailable_domain_has_reason(self) -> None:

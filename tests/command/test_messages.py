@@ -53,7 +53,7 @@ class Messages(Case):
                 (["trace", "-f", "trace"], "tracee", "text, jsonl or tracee"),
                 (["run", "--color", "alway"], "always", "auto, always or never"),
                 (["run", "--accounting", "cgroups"], "cgroup",
-                 "auto, poll, wait, wait+perf, cgroup or bpf")):
+                 "auto, poll, wait, cgroup or bpf")):
             message = self.refuse(*words, "true")
             self.assertRegex(message, f"'{words[2]}': did you mean '{meant}'\\? use "
                                       + re.escape(valid) + "$")

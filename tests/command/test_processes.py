@@ -140,7 +140,7 @@ class Elsewhere(Listed):
         self.assertEqual([row["exit_code"] for row in rows], [4, 3])
 
     def test_every_accounting_method_writes_list(self) -> None:
-        for method in ("poll", "wait", "cgroup", "wait+perf"):
+        for method in ("poll", "wait", "cgroup"):
             path = self.dir / "list.jsonl"
             done = rtrack("run", "-q", "--accounting", method, "--processes", path, "sh", "-c",
                           "sleep 0.05; exit 6")

@@ -84,17 +84,11 @@ class Json(Case):
         self.assertTrue(
             high is None or high >= max(got["peak_tree_bytes"], got["peak_tree_low_bytes"]), got)
 
-    def test_cpu_estimate_lies_within_bounds(self) -> None:
-        for method in ("wait", "wait+perf"):
-            path = self.dir / "summary.json"
-            words = ("run", "--accounting", method, "--summary", "json", "--summary-file", path,
-                     *python(busy(0.2)))
-            if rtrack(*words).returncode == 125:
-                continue  # this accounting method is not available here
-            got = json.loads(path.read_text())["accounting"]
-            self.assertEqual(got["level"], method)
-            self.assertGreaterEqual(got["cpu_seconds_estimate"], got["cpu_seconds_low"])
-            self.assertLessEqual(got["cpu_seconds_estimate"], got["cpu_seconds_high"] or 1e9)
+    def test_cpu_estimate_is_the_lower_bound(self) -> None:
+        got = self.summary("run", "--accounting", "wait", *python(busy(0.2)))["accounting"]
+        self.assertEqual(got["level"], "wait")
+        self.assertEqual(got["cpu_seconds_estimate"], got["cpu_seconds_low"])
+        self.assertGreater(got["cpu_seconds_low"], 0)
 
     def test_cgroup_figures_without_cgroup_are_null(self) -> None:
         got = self.summary("run", "--accounting", "wait", "true")["cgroup"]
