@@ -55,11 +55,12 @@ static int replay_file(const char *path, const struct stat *st, int type, struct
 	len = read(fd, bytes, sizeof(bytes));
 	close(fd);
 	require(len == st->st_size);
+	printf("# %s\n", path); /* the last one is where it crashed */
+	fflush(stdout);
 	run_copy(bytes, (size_t)len);
 	if (is_own)
 		run_variants(bytes, (size_t)len);
-	printf("ok %u - %s\n", ++file_count, path);
-	fflush(stdout);
+	file_count++;
 	return 0;
 }
 
@@ -77,6 +78,6 @@ int main(int argc, char **argv)
 	is_own = false;
 	if (nftw(argv[2], replay_file, 16, FTW_PHYS) != 0)
 		return EXIT_FAILURE;
-	printf("1..%u\n", file_count);
+	printf("ok 1 - %u stored inputs\n1..1\n", file_count);
 	return EXIT_SUCCESS;
 }

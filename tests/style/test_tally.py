@@ -18,6 +18,16 @@ not ok 2 - bad
 ok 3 - left out # SKIP no root
 """
 
+# One test of libcheck with three inputs, and one that is skipped for one of two.
+INPUTS = """ok 1 - test_x.c:core:loop: Passed
+not ok 2 - test_x.c:core:loop: test_x.c:9: Assertion 'a == b' failed
+not ok 3 - test_x.c:core:loop: test_x.c:9: Assertion 'a == b' failed
+ok 4 - test_x.c:core:other: Passed # SKIP no root
+ok 5 - test_x.c:core:other: Passed
+ok 6 - test_x.c:core:last: Passed
+ok 7 - test_x.c:core:last: Passed
+"""
+
 UNITTEST = """test_good (x.Case) ... ok
 test_absent (x.Case) ... skipped 'no root'
 ======================================================================
@@ -65,6 +75,23 @@ class Tally(unittest.TestCase):
             "FAIL plain: a test did not report",
             "1 passed, 2 failed, 1 skipped"])
         self.assertEqual(done.returncode, 1)
+
+    def test_test_with_several_inputs_counts_once(self) -> None:
+        done = self.tally("log.tap", INPUTS + "1..7\n")
+        self.assertEqual(done.stdout.splitlines(), [
+            "SKIP plain: test_x.c:core:other: Passed: no root",
+            "FAIL plain: test_x.c:core:loop: test_x.c:9: Assertion 'a == b' failed",
+            "1 passed, 1 failed, 1 skipped"])
+
+    def test_input_that_did_not_report_is_a_failure(self) -> None:
+        """A crash between two inputs of a test leaves the lines of the inputs before."""
+        passed = "ok 1 - test_x.c:core:loop: Passed\n"
+        done = self.tally("log.tap", f"{passed}1..3\n")
+        self.assertEqual(done.stdout.splitlines(),
+                         ["FAIL plain: a test did not report", "1 passed, 1 failed, 0 skipped"])
+        done = self.tally_of_meson(stdout=passed, returncode=-6)
+        self.assertEqual(done.stdout.splitlines(), ["FAIL plain: x: FAIL, exit status -6",
+                                                    "0 passed, 1 failed, 0 skipped"])
 
     def test_failed_unittest_has_its_exception(self) -> None:
         done = self.tally_of_meson(stderr=UNITTEST)

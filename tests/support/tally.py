@@ -4,9 +4,10 @@
 
 Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. A program that
 reports tests as TAP or through Python's unittest counts once per test; any other program counts
-once. A failed test is listed with the comments before it (TAP), or with the last line of its
-traceback (unittest). The last line is "N passed, N failed, N skipped". The exit status is 1 if any
-test failed or none passed.
+once. A test that runs for several inputs counts once, and fails or is skipped if one of them is. A
+failed test is listed with the comments before it (TAP), or with the last line of its traceback
+(unittest). The last line is "N passed, N failed, N skipped". The exit status is 1 if any test
+failed or none passed.
 """
 import json
 import re
@@ -14,6 +15,8 @@ import sys
 from typing import Any, Dict, List
 
 TAP_TEST = re.compile(r"^(not )?ok\b *\d* *-? *(.*?)(?: *# *(skip|todo)\S* *(.*))?$", re.IGNORECASE)
+# libcheck names file, case and test, and how it ended. The test has one line for each input.
+LIBCHECK_TEST = re.compile(r"^(\S*\.c:[^:]*:\w+):")
 TAP_PLAN = re.compile(r"^1\.\.(\d+)(?: *# *skip\S* *(.*))?$", re.IGNORECASE)
 UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
 # The test, and the text of its failure up to the next one.
@@ -34,34 +37,38 @@ class Tally:
     def add_tap(self, name: str, text: str) -> int:
         """Add the tests of a TAP output. Returns the number of failed tests.
 
-        A planned test without a report counts as failed. E.g.: the program crashed."""
+        Planned tests without a report count as one that failed. E.g.: the program crashed."""
         planned = seen = 0
-        failed_before = len(self.failed)
+        failed: Dict[str, str] = {}
+        skipped: Dict[str, str] = {}
+        passed = set()
         comments: List[str] = []
         for line in text.splitlines():
             plan, test = TAP_PLAN.match(line), TAP_TEST.match(line)
             if plan:
                 planned = int(plan[1])
                 if planned == 0:
-                    self.skipped.append(f"{name}: {plan[2] or NO_REASON}")
+                    skipped[""] = f"{name}: {plan[2] or NO_REASON}"
             elif test:
                 seen += 1
-                label = f"{name}: {test[2]}"
-                self.add_tap_test(label, bool(test[1]), (test[3] or "").lower(), test[4], comments)
+                is_not_ok, label, directive, reason = test.groups(default="")
+                of_inputs = LIBCHECK_TEST.match(label)
+                key = of_inputs[1] if of_inputs else f"{seen}"
+                if directive.lower() == "skip":
+                    skipped.setdefault(key, f"{name}: {label}: {reason or NO_REASON}")
+                elif is_not_ok and directive.lower() != "todo":
+                    failed.setdefault(key, ": ".join([f"{name}: {label}", *comments]))
+                else:
+                    passed.add(key)
                 comments = []
             elif line.startswith("#"):
                 comments.append(line[1:].strip())
-        self.failed += [f"{name}: a test did not report"] * (planned - seen)
-        return len(self.failed) - failed_before
-
-    def add_tap_test(self, name: str, is_not_ok: bool, directive: str, reason: str,
-                     comments: List[str]) -> None:
-        if directive == "skip":
-            self.skipped.append(f"{name}: {reason or NO_REASON}")
-        elif is_not_ok and directive != "todo":
-            self.failed.append(": ".join([name, *comments]))
-        else:
-            self.passed += 1
+        if seen < planned:
+            failed[""] = f"{name}: a test did not report"
+        self.failed += failed.values()
+        self.skipped += [reason for key, reason in skipped.items() if key not in failed]
+        self.passed += len(passed - failed.keys() - skipped.keys())
+        return len(failed)
 
     def add_unittest(self, name: str, text: str) -> int:
         failed = UNITTEST_FAILED.findall(text)
