@@ -7,9 +7,15 @@ import sys
 import unittest
 from typing import Dict, List, Pattern
 
-from harness import need, run
+from harness import SOURCE, need, run
 
 CORE = sys.argv.pop(1)  # the archive of the static core
+
+# By the name that the build gives their objects. E.g.: "parse_pid_stat.c" is of "parse/pid_stat.c".
+SOURCES: Dict[str, List[str]] = {}
+for file in (SOURCE / "lib").rglob("*.c"):
+    path = file.relative_to(SOURCE / "lib").as_posix()
+    SOURCES.setdefault(path.replace("/", "_"), []).append(path)
 
 # Pure functions on memory, and functions to which the compiler emits calls by itself.
 ANYWHERE = set(
@@ -139,7 +145,8 @@ def symbols(*flags: str) -> Dict[str, List[str]]:
         place, *_, name = line.split()
         member = re.search(r"(\w+\.c)\.o:", place)
         assert member, line
-        found.setdefault(member[1].replace("_", "/", 1), []).append(name)
+        (source,) = SOURCES[member[1]]  # fails if two have this name
+        found.setdefault(source, []).append(name)
     return found
 
 
