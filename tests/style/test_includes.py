@@ -10,6 +10,7 @@ import unittest
 from collections import Counter
 from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set
 
+from circles import Graph, circles
 from sources import fail_with, need_checkout, read, tracked
 
 # From high to low.
@@ -23,8 +24,6 @@ for name in PROGRAMS:
     ALLOWED[name] = {name, "os", "parse", "util"}
 for name in FOLDERS[1:FOLDERS.index("supervisor")]:  # the command layer alone starts programs
     ALLOWED[name] -= {"supervisor"} if name != "command" else set()
-
-Graph = Dict[str, Set[str]]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 KERNEL_HEADER = re.compile(r"^\s*#\s*include\s+<(?:linux|asm(?:-generic)?)/", re.MULTILINE)
@@ -104,44 +103,6 @@ def climbs(includes: Iterable[Include]) -> Iterator[str]:
             yield f"{include}, but {include.source_folder}/ has no place in the list of folders"
         elif include.target and include.target_folder not in allowed:
             yield f"{include}, but {include.source_folder}/ must not use {include.target_folder}/"
-
-
-def circles(graph: Graph) -> List[List[str]]:
-    """One shortest circle through each group of nodes that reach one another."""
-    found: List[List[str]] = []
-    seen: Set[str] = set()
-    for node in sorted(graph):
-        if node in seen:
-            continue
-        circle = shortest_circle(graph, node)
-        if circle:
-            found.append(circle)
-            seen |= {other for other in reach(graph, node) if node in reach(graph, other)}
-    return found
-
-
-def reach(graph: Graph, node: str) -> Set[str]:
-    known: Set[str] = set()
-    waiting = [node]
-    while waiting:
-        more = graph.get(waiting.pop(), set()) - known
-        known |= more
-        waiting += more
-    return known
-
-
-def shortest_circle(graph: Graph, start: str) -> List[str]:
-    paths = [[start]]
-    seen: Set[str] = set()
-    while paths:
-        path = paths.pop(0)
-        for node in sorted(graph.get(path[-1], set())):
-            if node == start:
-                return path + [start]
-            if node not in seen:
-                seen.add(node)
-                paths.append(path + [node])
-    return []
 
 
 def unit_graph(includes: Iterable[Include]) -> Graph:
