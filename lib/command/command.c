@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands: start a program, signal it, kill all that it started, end.
+/* Commands: start a program, signal it, kill all that it started, dispatch, end.
  *
  * Only children of our own are waited for, by pid, so that the host's other children, handlers
  * and threads are left alone. */
@@ -511,6 +511,16 @@ int rt_command_kill(struct rt_command *c)
 	rti_lock_take(&c->lock);
 	err = kill_tree(c);
 	rti_lock_release(&c->lock);
+	return err;
+}
+
+int rt_command_dispatch(struct rt_command *c)
+{
+	int err;
+
+	do {
+		err = rt_command_wait(c, 0, NULL, 0);
+	} while (err == -EINTR);
 	return err;
 }
 

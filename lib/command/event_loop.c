@@ -81,13 +81,3 @@ int rt_command_fd(const struct rt_command *c)
 	rti_lock_release(c->tracker->lock);
 	return fd;
 }
-
-int rt_command_dispatch(struct rt_command *c)
-{
-	int err;
-
-	do {
-		err = rt_command_wait(c, 0, NULL, 0);
-	} while (err == -EINTR);
-	return err;
-}

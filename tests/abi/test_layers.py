@@ -43,8 +43,6 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Opens the libraries of drivers.
     "os/library.c": re.compile(r"dlsym|dlclose|getauxval|open|close|mmap|munmap"),
     "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|getpid|close"),
-    # Dispatches by the public call that waits.
-    "command/event_loop.c": re.compile(r"rt_command_wait"),
     "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs, and reads the output of a program through a pipe.
     "os/spawn.c": re.compile(
