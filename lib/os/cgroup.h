@@ -50,23 +50,13 @@ struct rti_cgroup {
 		NULL, 0, 0, RTI_FILE_INIT, RTI_FILE_INIT                                           \
 	}
 
-/* --- Where a process is (cgroup_search.c). --- */
+/* --- Where the caller is (cgroup_search.c). --- */
 
 /* Find the caller's own cgroup, for reading. Overwrites *group. Returns 0, or -EOPNOTSUPP if no
  * hierarchy is mounted that shows it; -ENOMEM; or another -errno. The cgroup is then empty. */
 int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx);
 
-/* Check in which directories of the cgroup, or below them, a process runs, and add to group->left
- * what it has left. Nothing is added for a process that exits: v1 shows it in the root. start_ticks
- * is its start: another process that has its pid does not count. */
-void rti_cgroup_check_process(struct rti_cgroup *group, const struct rti_context *ctx, int32_t pid,
-                              uint64_t start_ticks);
-
-/* Returns true if a process is known to be in a directory or in one below it. */
-bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_context *ctx,
-                        int32_t pid);
-
-/* --- Making, ending (cgroup.c). --- */
+/* --- Making, ending, and what runs in it (cgroup.c). --- */
 
 /* Not in a hierarchy that schedules CPU time, too. E.g.: on RHEL 8, `cpu` and `cpuacct` are one
  * hierarchy: what runs in a cgroup shares the CPUs with others as one group, and may be refused
@@ -102,6 +92,16 @@ const struct rti_cgroup_dir *rti_cgroup_dir_of(const struct rti_cgroup *group, u
  * if that is unknown. Unless a process may have left v2, none runs in v1 alone. */
 bool rti_cgroup_is_populated(const struct rti_cgroup *group, const struct rti_context *ctx,
                              bool may_have_left_v2);
+
+/* Check in which directories of the cgroup, or below them, a process runs, and add to group->left
+ * what it has left. Nothing is added for a process that exits: v1 shows it in the root. start_ticks
+ * is its start: another process that has its pid does not count. */
+void rti_cgroup_check_process(struct rti_cgroup *group, const struct rti_context *ctx, int32_t pid,
+                              uint64_t start_ticks);
+
+/* Returns true if a process is known to be in a directory or in one below it. */
+bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_context *ctx,
+                        int32_t pid);
 
 /* Kill every process in the cgroup and in those below it: at once by cgroup.kill (v2, since 5.14),
  * and one by one what is left or is in v1 alone. A process that is frozen stays until it is thawed.

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the cgroup of a process in each hierarchy. */
+/* Finds the cgroup of the caller in each hierarchy. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/cgroup.h"
 #include "os/cgroup_mount.h"
-#include "os/procfs_path.h"
 #include "parse/parse.h"
 #include "util/visit.h"
 
@@ -162,76 +161,4 @@ int rti_cgroup_enclosing(struct rti_cgroup *group, const struct rti_context *ctx
 		return 0;
 	rti_cgroup_close(group, ctx);
 	return err == -ENOMEM || rti_is_out_of_files(err) ? err : -EOPNOTSUPP;
-}
-
-struct process_check {
-	const struct rti_cgroup_dir *dir; /* that it is to be in */
-	uint32_t count;
-	uint32_t left; /* RTI_CGROUP_ bits of the directories that it is not in */
-};
-
-static bool is_at_or_below(const struct rti_scan *path, const char *name)
-{
-	struct rti_scan rest = *path;
-
-	if (strcmp(name, "/") == 0)
-		return true;
-	return rti_scan_literal(&rest, name) && (rest.at == rest.end || *rest.at == '/');
-}
-
-static int check_entry(void *arg, const struct rti_pid_cgroup *entry)
-{
-	struct process_check *check = arg;
-
-	for (uint32_t i = 0; i < check->count; i++) {
-		const struct rti_cgroup_dir *dir = &check->dir[i];
-
-		if (dir->hierarchy == entry->hierarchy && !is_at_or_below(&entry->path, dir->name))
-			check->left |= dir->accounts;
-	}
-	return RTI_CONTINUE;
-}
-
-/* Check where a process is. Returns 0 or -errno. */
-static int check_process(struct process_check *check, const struct rti_context *ctx, int32_t pid)
-{
-	struct rti_path path = rti_pid_path(pid, "cgroup");
-	int err = rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf);
-
-	if (err < 0)
-		return err;
-	return rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, check_entry, check);
-}
-
-/* Returns true if the process had not begun to exit before now. */
-static bool is_still_running(const struct rti_context *ctx, int32_t pid, uint64_t start_ticks)
-{
-	struct rti_path path = rti_pid_path(pid, "stat");
-	struct rti_pid_stat stat;
-
-	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf) ==
-	           0 &&
-	       rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) == 0 &&
-	       stat.starttime == start_ticks && stat.state != 'Z' && stat.state != 'X' &&
-	       !(stat.flags & RTI_PF_EXITING);
-}
-
-void rti_cgroup_check_process(struct rti_cgroup *group, const struct rti_context *ctx, int32_t pid,
-                              uint64_t start_ticks)
-{
-	struct process_check check = { .dir = group->dir, .count = group->count };
-
-	if (check_process(&check, ctx, pid) < 0)
-		return;
-	/* The kernel shows an exiting process in the root of v1 (proc_cgroup_show()). */
-	if (check.left & ~group->left && is_still_running(ctx, pid, start_ticks))
-		group->left |= check.left;
-}
-
-bool rti_cgroup_dir_has(const struct rti_cgroup_dir *dir, const struct rti_context *ctx,
-                        int32_t pid)
-{
-	struct process_check check = { .dir = dir, .count = 1 };
-
-	return check_process(&check, ctx, pid) == 0 && check.left == 0;
 }
