@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Check the layers of the library: each object of the static core may call only certain functions.
+"""Check the layers of the library: each object of the static core may call only certain functions,
+and no two call each other.
 
 The calls of an object are its undefined symbols."""
 import re
 import sys
 import unittest
-from typing import Dict, List, Pattern
+from typing import Dict, List, Pattern, Tuple
 
+from circles import Graph, circles
 from harness import SOURCE, need, run
 
 CORE = sys.argv.pop(1)  # the archive of the static core
@@ -148,6 +150,19 @@ def symbols(*flags: str) -> Dict[str, List[str]]:
     return found
 
 
+def calls() -> Dict[Tuple[str, str], List[str]]:
+    """Return what one source uses of another, by both."""
+    defined_by = {
+        name: source for source, names in symbols("-g", "--defined-only").items()
+        for name in names}
+    found: Dict[Tuple[str, str], List[str]] = {}
+    for source, names in symbols("-u").items():
+        for name in names:
+            if name in defined_by:
+                found.setdefault((source, defined_by[name]), []).append(name)
+    return found
+
+
 class Layers(unittest.TestCase):
     def test_object_calls_only_functions_of_its_layer(self) -> None:
         found = symbols("-u")
@@ -170,6 +185,18 @@ class Layers(unittest.TestCase):
         for source, names in symbols("-u").items():
             if source.startswith("parse/"):
                 self.assertEqual({n for n in names if n.startswith("rt")} - parsers, set(), source)
+
+    def test_calls_form_no_circle(self) -> None:
+        """Sources that call each other are one that was cut in two."""
+        between = calls()
+        graph: Graph = {}
+        for caller, callee in between:
+            graph.setdefault(caller, set()).add(callee)
+        for circle in circles(graph):
+            steps = [f"{step[0]} calls {', '.join(between[step])} of {step[1]}"
+                     for step in zip(circle, circle[1:])]
+            with self.subTest(circle[0]):
+                self.fail("\n".join(["a circle of calls", *steps]))
 
     def test_external_names_have_library_prefix(self) -> None:
         for source, names in symbols("-g", "--defined-only").items():
