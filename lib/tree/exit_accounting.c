@@ -19,7 +19,6 @@
 #include "tree/obstacles.h"
 #include "tree/read_facts.h"
 #include "tree/reused_pids.h"
-#include "tree/tree_metrics.h"
 #include "tree/watch_members.h"
 #include "tree/watched.h"
 #include "util/arith.h"
@@ -251,6 +250,23 @@ void rti_exits_reconcile(struct rti_tree *tree)
 				is_stable = false;
 		}
 	}
+}
+
+bool rti_is_final_account_current(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_supervised_state *s = &tree->supervised;
+
+	return s->has_final_rusage && rti_is_supervisor(tree, m) &&
+	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
+}
+
+uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_figures *figures = &m->values.figures;
+	bool is_reaped = figures->is_reaped_in_ticks && !tree->ledger.self_only &&
+	                 !rti_is_final_account_current(tree, m);
+
+	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
 }
 
 /* Context switches of exited members are partial in any case. */

@@ -6,6 +6,7 @@
 
 #include "collect/pid_stat.h"
 #include "os/supervisor_protocol.h"
+#include "tree/exit_accounting.h"
 #include "tree/gpu.h"
 #include "tree/kernel_account.h"
 #include "tree/marks.h"
@@ -53,24 +54,6 @@ static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member 
 	return tree->want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
 }
 
-/* The final account of our own supervisor is exact, and has all that it had reaped by then. */
-static bool is_final_account_current(const struct rti_tree *tree, const struct rti_member *m)
-{
-	const struct rti_supervised_state *s = &tree->supervised;
-
-	return s->has_final_rusage && rti_is_supervisor(tree, m) &&
-	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
-}
-
-uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m)
-{
-	const struct rti_figures *figures = &m->values.figures;
-	bool is_reaped = figures->is_reaped_in_ticks && !tree->ledger.self_only &&
-	                 !is_final_account_current(tree, m);
-
-	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
-}
-
 /* Remember what the sums have of a member, to move them when the member has changed. */
 static void note_summed(struct rti_tree *tree, struct rti_member *m)
 {
@@ -99,7 +82,7 @@ static void take_out(struct rti_tree *tree, struct rti_member *m)
 static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_sums *sums)
 {
-	if (is_final_account_current(tree, m)) {
+	if (rti_is_final_account_current(tree, m)) {
 		sums->is_final_account_current = true;
 		return;
 	}

@@ -9,7 +9,4 @@
  * has changed in this sample and the two before it, none is touched. */
 void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out);
 
-/* How many CPU times of a member in the totals were read in whole clock ticks. */
-uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m);
-
 #endif
