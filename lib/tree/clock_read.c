@@ -2,8 +2,6 @@
 /* The CPU clocks of members: by one batch read, or one system call for each. */
 #include "tree/clock_read.h"
 
-#include "tree/read_facts.h"
-
 #define CACHE_LINE 64
 #define AHEAD 2 /* members, while the kernel reads the clock of one */
 

@@ -40,8 +40,8 @@ struct rti_former_part {
 	int32_t ppid; /* in the sample before that one */
 };
 
-/* Written by member_read.c, idle_until_ns by read_facts.c, too. The order numbers are those of
- * rti_tree.events. */
+/* Written by member_read.c, idle_until_ns by rti_member_look_anew(), too. The order numbers are
+ * those of rti_tree.events. */
 struct rti_read_part {
 	uint64_t clock_ns;      /* where its CPU clock stood when its account was read */
 	uint64_t idle_until_ns; /* if its clock stands still, nothing is due before; 0: read it */
@@ -169,5 +169,11 @@ _Static_assert(sizeof(struct rti_member) <= RTI_MEMBER_MAX, "size of a member");
  * holds half of them: to go through them takes 5.6 us instead of 1.8. */
 #define RTI_MEMBER_LINES (sizeof(struct rti_member) / 64)
 _Static_assert(sizeof(void *) < 8 || RTI_MEMBER_LINES % 2 == 1, "members apart in the cache");
+
+/* Have the next sample that looks at a member read all of it that may change while idle. */
+static inline void rti_member_look_anew(struct rti_member *m)
+{
+	m->read.idle_until_ns = 0;
+}
 
 #endif

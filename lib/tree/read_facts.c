@@ -87,11 +87,6 @@ bool rti_has_stale_stat(const struct rti_member *m)
 	return m->read.account_at && !(m->values.figures.valid & RT_HAS_FAULTS);
 }
 
-void rti_member_look_anew(struct rti_member *m)
-{
-	m->read.idle_until_ns = 0;
-}
-
 static void lower_to(uint64_t *value, uint64_t other)
 {
 	if (*value > other)

@@ -19,9 +19,6 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 /* Whether nothing is due of a member if its CPU clock stands still. Looks at its hot part alone. */
 bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m);
 
-/* Have the next sample that looks at a member read all of it that may change while idle. */
-void rti_member_look_anew(struct rti_member *m);
-
 /* When something is due next of a member if its CPU clock stands still; 0: in the next sample,
  * since something is missing. */
 uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m,

@@ -10,7 +10,6 @@
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/new_members.h"
-#include "tree/read_facts.h"
 #include "tree/read_policy.h"
 #include "tree/reused_pids.h"
 #include "tree/watch_members.h"
