@@ -146,7 +146,7 @@ static void discover(struct rti_tree *tree)
 	if (tree->list) {
 		rti_update_listed(tree, rti_ask_for_sample);
 	} else if (is_partial) {
-		rti_watched_discover(tree);
+		rti_watched_discover(tree, rti_ask_for_sample);
 	} else {
 		rti_discover_members(tree, rti_ask_for_sample);
 	}

@@ -8,7 +8,6 @@
 #include "collect/pid_stat.h"
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
-#include "tree/member_read.h"
 #include "tree/new_members.h"
 #include "tree/read_policy.h"
 #include "tree/reused_pids.h"
@@ -340,7 +339,7 @@ static int find_members(struct rti_tree *tree)
 	return take_changes(tree, true);
 }
 
-void rti_watched_discover(struct rti_tree *tree)
+void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	struct rti_watched *w = &tree->watched;
 	struct rti_index_set now = w->now;
@@ -357,14 +356,14 @@ void rti_watched_discover(struct rti_tree *tree)
 		/* E.g.: after a fork the watch is the parent's. */
 		stop(tree);
 		w->is_unavailable = true;
-		rti_discover_members(tree, rti_ask_for_sample);
+		rti_discover_members(tree, ask);
 		return;
 	}
 	rti_index_set_clear(&w->next);
 	add_unknown(tree);
 	add_turns(tree);
 	w->looks = w->now.count;
-	rti_read_clocks_of(tree, &w->now, rti_ask_for_sample);
+	rti_read_clocks_of(tree, &w->now, ask);
 }
 
 void rti_watched_look_again(struct rti_tree *tree)

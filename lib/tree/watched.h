@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tree/batch_read.h"
+
 struct rti_tree;
 
 /* How long after a search of all threads that took so much CPU time the next one comes. Pure. */
@@ -23,8 +25,9 @@ uint64_t rti_watched_turn_ns(size_t members);
 /* A sample begins. Returns whether it is a partial one. */
 bool rti_watched_begin(struct rti_tree *tree);
 
-/* For a partial sample: find new members, and read the CPU clocks of those to look at. */
-void rti_watched_discover(struct rti_tree *tree);
+/* For a partial sample: find new members, and read the CPU clocks of those to look at. ask says
+ * what their batch rows are to have. */
+void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask);
 
 /* Take what has changed since. Members that have ended meanwhile are among those to look at. */
 void rti_watched_look_again(struct rti_tree *tree);
