@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Includes in lib/ lead down: from a folder to itself or to a lower one, and never in a circle.
+"""Includes in lib/ lead down: from a folder to itself or to a lower one, and never in a circle. The
+same goes for the rooms of a folder, which are its sub-folders.
 
 A source and its header (x.c and x.h) are one unit, so a circle between units is found even where no
 header includes itself. Prints the graph of folders with the number of includes of each edge.
@@ -8,7 +9,7 @@ import pathlib
 import re
 import unittest
 from collections import Counter
-from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set
+from typing import Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from circles import Graph, circles
 from sources import fail_with, need_checkout, read, tracked
@@ -24,6 +25,13 @@ for name in PROGRAMS:
     ALLOWED[name] = {name, "os", "parse", "util"}
 for name in FOLDERS[1:FOLDERS.index("supervisor")]:  # the command layer alone starts programs
     ALLOWED[name] -= {"supervisor"} if name != "command" else set()
+# The rooms of a folder from high to low; "." is the folder itself.
+ROOMS: Dict[str, Tuple[str, ...]] = {
+    "bpf": ("trace", "watch", "account", "batch", "."),
+    "os": ("cgroup", "process", "thread", "protocol", "."),
+    "tree": (".", "sum", "memory", "exits", "read", "watch", "scan", "gpu", "state", "sources",
+             "pure", "member"),
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 KERNEL_HEADER = re.compile(r"^\s*#\s*include\s+<(?:linux|asm(?:-generic)?)/", re.MULTILINE)
@@ -50,6 +58,12 @@ class Include(NamedTuple):
 
 def folder_of(path: str) -> str:
     return path.split("/")[0]
+
+
+def room_of(path: str) -> str:
+    """E.g.: "scan" of tree/scan/discovery.c, and "." of tree/tree.c."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else "."
 
 
 def unit_of(path: str) -> str:
@@ -105,6 +119,19 @@ def climbs(includes: Iterable[Include]) -> Iterator[str]:
             yield f"{include}, but {include.source_folder}/ must not use {include.target_folder}/"
 
 
+def climbs_in_folder(includes: Iterable[Include]) -> Iterator[str]:
+    """Includes that lead up from one room of a folder to another one."""
+    for include in includes:
+        folder, room = include.source_folder, room_of(include.path)
+        rooms = ROOMS.get(folder, (".",))
+        if room not in rooms:
+            yield f"{include}, but {folder}/{room}/ has no place in the list of rooms"
+        elif include.target and include.target_folder == folder:
+            target = room_of(include.target)
+            if target in rooms and rooms.index(target) < rooms.index(room):
+                yield f"{include}, but the room {room} must not use {target}"
+
+
 def unit_graph(includes: Iterable[Include]) -> Graph:
     graph: Graph = {}
     for include in includes:
@@ -147,6 +174,13 @@ class Includes(unittest.TestCase):
             "Move what is needed to a lower folder, or pass it as an argument. High to low: "
             f"{' '.join(FOLDERS)}; {' and '.join(PROGRAMS)} may use os, parse and util.",
         )
+
+    def test_lead_down_between_rooms(self) -> None:
+        """No include leads up within a folder."""
+        orders = (f"{folder}: {' '.join(rooms)}" for folder, rooms in ROOMS.items())
+        fail_with(self, climbs_in_folder(self.includes),
+                  "Move what is needed to a lower room, or pass it as an argument. The rooms from "
+                  f"high to low, where . is the folder itself: {'; '.join(orders)}.")
 
     def test_none_is_of_the_kernel(self) -> None:
         """No include of <linux/...>, which not every compiler has. E.g.: musl-gcc."""
@@ -203,6 +237,21 @@ class Reader(unittest.TestCase):
         for bad in ("util__c", "os__c", "supervisor__c", "elsewhere__c"):
             with self.subTest(bad):
                 self.assertEqual(len(list(climbs(self.of(**{bad: '#include "tree/a.h"'})))), 1)
+
+    def test_up_between_rooms_is_found(self) -> None:
+        files = {"tree/scan/a.h": "", "tree/b.h": "", "os/lock.h": ""}
+        for path, text, count in (
+            ("tree/read/c.c", '#include "tree/scan/a.h"', 0),
+            ("tree/scan/c.c", '#include "tree/scan/a.h"\n#include "os/lock.h"', 0),
+            ("tree/member/c.c", '#include "tree/scan/a.h"', 1),
+            ("tree/member/c.c", '#include "tree/b.h"', 1),
+            ("tree/attic/c.c", '#include "os/lock.h"', 1),
+            ("os/cgroup/c.c", '#include "os/lock.h"', 0),
+            ("command/attic/c.c", '#include "os/lock.h"', 1),
+        ):
+            with self.subTest(path=path, text=text):
+                found = list(climbs_in_folder(read_includes({**files, path: text})))
+                self.assertEqual(len(found), count)
 
     def test_supervisor_uses_os(self) -> None:
         self.assertEqual(list(climbs(self.of(supervisor__c='#include "os/b.h"'))), [])
