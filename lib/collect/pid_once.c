@@ -224,9 +224,9 @@ static int read_files(struct once *once)
 	if (once->want & RT_HAS_CTXSW && !once->target.is_leader_alone)
 		collect(once, RT_HAS_CTXSW);
 	read_memory(once);
-	/* A process without memory is a kernel thread, a zombie, or one of which only the leader
-	 * has exited: stat shows which. An anchor that a failed read has closed must not be opened
-	 * again: by now the pid may be another process's. */
+	/* A process without memory is a kernel thread, a zombie, or one that has lost its leader:
+	 * stat shows which. An anchor that a failed read has closed must not be opened again: by
+	 * now the pid may be another process's. */
 	if (is_memory_missing(once) && !once->has_stat) {
 		err = once->anchor != ANCHOR_NONE && once->file.fd < 0 ? -ESRCH : read_stat(once);
 		if (err < 0)

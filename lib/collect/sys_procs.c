@@ -47,7 +47,7 @@ struct state {
 	enum method method;
 	unsigned mismatches;
 	bool may_be_hidden; /* some processes from the names */
-	uint64_t own_links; /* of /proc, without those of processes */
+	uint64_t own_links; /* of /proc, without its processes */
 	uint64_t listed_own_at_ns, compared_at_ns;
 };
 

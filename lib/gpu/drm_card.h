@@ -18,7 +18,7 @@ struct rti_drm_file {
 /* Written by drm_card.c. */
 struct rti_drm_card {
 	char card[16];                /* name in /sys */
-	struct rti_gpu_reading known; /* what does not change; err[RTI_GPU_MEMORY] is that of the
+	struct rti_gpu_reading known; /* what does not change; err[RTI_GPU_MEMORY] is for the
 	                                 total */
 	struct rti_drm_file busy, used, power;
 	bool is_gone;   /* its files no longer answer */

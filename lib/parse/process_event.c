@@ -19,7 +19,7 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 {
 	const char *event;
 
-	*out = (struct rti_process_event){ .kind = RTI_EVENT_OTHER };
+	*out = (struct rti_process_event){ 0 };
 	if (len < RTI_EVENT_AT_DATA + 8)
 		return -EBADMSG;
 	event = (const char *)data + RTI_EVENT_AT_DATA;
@@ -56,6 +56,9 @@ int rti_parse_process_event(const void *data, size_t len, struct rti_process_eve
 		out->status = read_u32(event, 8);
 		if (len >= 24)
 			out->ppid = (int32_t)read_u32(event, 20);
+		break;
+	default:
+		out->kind = RTI_EVENT_OTHER;
 		break;
 	}
 	return 0;

@@ -30,9 +30,9 @@ static bool is_busy(const char *path)
 	return rmdir(path) < 0 && (errno == EBUSY || errno == ENOTEMPTY);
 }
 
-/* Remove the directories, and those that the program may have made below them. Returns false if one
- * is in use, so that it can be removed later. What may not be removed stays: a later command
- * removes it. */
+/* Remove the directories, and any that the program has made below them. Returns false if one is in
+ * use, so that it can be removed later. What may not be removed stays: a later command removes
+ * it. */
 static bool remove_cgroups(const char *dirs)
 {
 	bool are_removed = true;

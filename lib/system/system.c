@@ -105,13 +105,15 @@ static const char *file_of(uint64_t has)
 {
 	for (size_t i = 0; i < rti_sys_collector_count; i++) {
 		const struct rti_sys_collector *collector = rti_sys_collectors[i];
-		int at = __builtin_popcountll(collector->provides & (has - 1));
+		size_t at = 0;
 
 		if (!(collector->provides & has))
 			continue;
-		if (!collector->files[0])
-			return "";
-		return collector->files[collector->files[1] ? at : 0];
+		if (!collector->files[0] || !collector->files[1])
+			return collector->files[0] ? collector->files[0] : "";
+		for (uint64_t left = collector->provides & (has - 1); left; left &= left - 1)
+			at++;
+		return collector->files[at];
 	}
 	return "";
 }
