@@ -7,13 +7,8 @@
 #include <stdlib.h>
 
 #include "tree/member.h"
+#include "tree/strategy.h"
 #include "util/array.h"
-
-/* Loading the BPF program costs as much as reading this many members from their files. */
-#define PAYS_FROM_READS 4000
-/* Reading this many CPU clocks costs as much as reading one member from its files. */
-#define CLOCKS_PER_READ 25
-#define PAYS_FROM_MEMBERS 10 /* in a smaller tree it is not worth it */
 
 void rti_batch_reader_free(struct rti_batch_reader *reader)
 {
@@ -41,8 +36,10 @@ static int reserve(struct rti_batch_reader *reader, size_t count)
 
 static bool is_worthwhile(const struct rti_batch_reader *reader, size_t count)
 {
-	return reader->text_reads + reader->clock_reads / CLOCKS_PER_READ >= PAYS_FROM_READS &&
-	       count >= PAYS_FROM_MEMBERS;
+	uint64_t reads_ns =
+	    reader->text_reads * RTI_TEXT_READ_NS + reader->clock_reads * RTI_CLOCK_NS;
+
+	return rti_pays(&rti_strategies[RTI_READ_BATCHES], count, reads_ns, RTI_LOAD_BATCH_NS);
 }
 
 static bool open_if_worthwhile(struct rti_batch_reader *reader, size_t count)

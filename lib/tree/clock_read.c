@@ -118,7 +118,7 @@ static bool may_be_watched(const struct rti_tree *tree)
 {
 	const struct rti_watched *w = &tree->watched;
 
-	return !w->watch && !w->is_unavailable && tree->table.count >= w->choice.members_min;
+	return !w->watch && !w->is_unavailable && tree->table.count >= w->choice.open->members_min;
 }
 
 void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)

@@ -8,13 +8,14 @@
 
 #include "bpf/loader.h"
 #include "collect/pid_stat.h"
+#include "tree/strategy.h"
 
 #define FIRST_CAPACITY 16
 /* From here on the array doubles. The C library has arrays as large as that in mappings of their
  * own. Smaller ones would leave holes of 200 KiB in the heap. */
 #define LARGE_CAPACITY 128
-#define EVICTION_LOOKS 8 /* more would cost more than opening the files does */
-#define FILES_EACH 6     /* that are cached of a member */
+/* More would cost more than opening the file does. */
+#define EVICTION_LOOKS (RTI_OPEN_NS / RTI_LOOK_NS)
 
 static size_t slot_of(const struct rti_member_table *table, int32_t pid)
 {
@@ -222,7 +223,7 @@ static uint32_t count_open(const struct rti_member *m)
  * sample: where all run, none of them can give up any. Returns whether there was one. */
 static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {
-	for (int looks = 0; looks < EVICTION_LOOKS && table->evict_looks > 0; looks++) {
+	for (unsigned looks = 0; looks < EVICTION_LOOKS && table->evict_looks > 0; looks++) {
 		struct rti_member *m = &table->members[table->evict_next++ % table->count];
 		bool is_unused = m->files.used_at + 1 < table->samples;
 		uint32_t had = is_unused ? count_open(m) : count_open_seldom(m);
@@ -256,7 +257,10 @@ bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_co
 bool rti_member_reserve_seldom_file(struct rti_member_table *table, const struct rti_context *ctx,
                                     struct rti_member *m, const struct rti_file *file)
 {
-	return (file->fd >= 0 || table->count <= table->files_max / FILES_EACH) &&
+	const struct rti_strategy *strategy = &rti_strategies[RTI_KEEP_SELDOM_FILES];
+
+	return (file->fd >= 0 ||
+	        rti_pays(strategy, table->count, table->files_max, table->count)) &&
 	       rti_member_reserve_file(table, ctx, m, file);
 }
 

@@ -2,16 +2,13 @@
 /* How much CPU time reading PSS may use. */
 #include "tree/pss_budget.h"
 
+#include "tree/strategy.h"
 #include "util/arith.h"
 
 #define DEFAULT_SHARE 10
 #define DEFAULT_HOLD_NS 50000000u
 #define SAVED_MAX_NS 100000000u /* so that the first sample reads all of an ordinary tree */
-#define READ_NS 15000u          /* of a process without pages: open, and its mappings */
-#define PAGE_PS 43000u          /* measured; then learned */
 #define PAGE_BYTES 4096u
-#define PAGE_MIN_PS 100u /* of the largest pages */
-#define LOOKS_NS 500u    /* at one member of a large tree, that are not in the cache */
 #define LEARN_FROM_BYTES (4u << 20)
 
 void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_us)
@@ -22,7 +19,7 @@ void rti_pss_init(struct rti_pss_budget *budget, uint32_t share, uint32_t hold_u
 		                                    : RTI_PSS_NO_LIMIT,
 		.hold_ns = hold_us ? (uint64_t)hold_us * 1000 : DEFAULT_HOLD_NS,
 		.saved_ns = SAVED_MAX_NS,
-		.page_ps = PAGE_PS,
+		.page_ps = RTI_ROLLUP_PAGE_PS,
 	};
 }
 
@@ -46,12 +43,13 @@ void rti_pss_save(struct rti_pss_budget *budget, uint64_t now_ns)
 
 uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes)
 {
-	return READ_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
+	return RTI_ROLLUP_NS + rss_bytes / PAGE_BYTES * budget->page_ps / 1000;
 }
 
 uint64_t rti_pss_least_part_ns(const struct rti_pss_budget *budget, size_t members)
 {
-	return rti_min(members * LOOKS_NS * 10, rti_pss_saved_max_ns(budget) / 4);
+	return rti_min(rti_pays_from(&rti_strategies[RTI_READ_PART], members * RTI_LOOK_NS),
+	               rti_pss_saved_max_ns(budget) / 4);
 }
 
 bool rti_pss_is_short(const struct rti_pss_budget *budget, uint64_t cost_ns)
@@ -101,11 +99,11 @@ void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t c
 
 	budget->saved_ns -= (int64_t)cost_ns;
 	budget->spent_ns += cost_ns;
-	if (rss_bytes < LEARN_FROM_BYTES || cost_ns <= READ_NS)
+	if (rss_bytes < LEARN_FROM_BYTES || cost_ns <= RTI_ROLLUP_NS)
 		return;
-	page_ps =
-	    rti_clamp((cost_ns - READ_NS) * 1000 / pages, budget->page_ps / 4, budget->page_ps * 4);
+	page_ps = rti_clamp((cost_ns - RTI_ROLLUP_NS) * 1000 / pages, budget->page_ps / 4,
+	                    budget->page_ps * 4);
 	budget->page_ps = (3 * budget->page_ps + page_ps) / 4;
-	if (budget->page_ps < PAGE_MIN_PS)
-		budget->page_ps = PAGE_MIN_PS;
+	if (budget->page_ps < RTI_ROLLUP_PAGE_MIN_PS)
+		budget->page_ps = RTI_ROLLUP_PAGE_MIN_PS;
 }

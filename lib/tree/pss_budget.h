@@ -36,9 +36,8 @@ uint64_t rti_pss_saved_max_ns(const struct rti_pss_budget *budget);
 /* The expected cost of reading one process. */
 uint64_t rti_pss_predict(const struct rti_pss_budget *budget, uint64_t rss_bytes);
 
-/* What is to be saved up for a part of a tree that can never be paid for as a whole. To find what
- * is due in it, and to sum it up, takes looks at all members: a part is to be worth ten times that.
- * E.g.: of 4000 members 20 ms, not a few members in each sample. */
+/* What is to be saved up for a part of a tree that can never be paid for as a whole: RTI_READ_PART,
+ * but no more than a quarter of what can be saved. */
 uint64_t rti_pss_least_part_ns(const struct rti_pss_budget *budget, size_t members);
 
 /* Whether one process may be read at all: the read must not hold it up too long. */

@@ -18,16 +18,16 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/state.h"
+#include "tree/strategy.h"
 #include "tree/tree.h"
 #include "util/visit.h"
 #include "util/cgroup_path.h"
 
-#define CGROUP_CHECK_NS 10000000 /* time for one; each costs some 10 us */
-#define CGROUP_CHECKS_MAX 100    /* in one sample */
-#define KILL_ROUNDS_MAX 1000     /* a tree may fork meanwhile */
-#define QUIET_ROUNDS 2           /* a child that moves to its reaper may hide from one */
-#define KILLED_NS 1000000        /* for one of the killed to end */
-#define KILLED_WAITS_MAX 100     /* a process that is frozen does not end */
+#define CGROUP_CHECKS_MAX 100 /* in one sample */
+#define KILL_ROUNDS_MAX 1000  /* a tree may fork meanwhile */
+#define QUIET_ROUNDS 2        /* a child that moves to its reaper may hide from one */
+#define KILLED_NS 1000000     /* for one of the killed to end */
+#define KILLED_WAITS_MAX 100  /* a process that is frozen does not end */
 
 int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
@@ -182,7 +182,8 @@ void rti_tree_check_cgroups(struct rti_tree *tree)
 {
 	struct rti_supervised_state *s = &tree->supervised;
 	size_t count = tree->table.count;
-	uint64_t due = (tree->now_ns - s->cgroup_checked_ns) / CGROUP_CHECK_NS;
+	uint64_t due = (tree->now_ns - s->cgroup_checked_ns) /
+	               rti_pays_from(&rti_strategies[RTI_CHECK_CGROUP], RTI_CGROUP_LOOK_NS);
 
 	if (!s->shared || !s->shared->has_cgroup_paths || s->left_cgroup == RTI_LEFT_OURS ||
 	    due == 0)

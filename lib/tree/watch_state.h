@@ -5,7 +5,7 @@
 
 #include "bpf/tree_watch.h"
 #include "os/procfs.h"
-#include "tree/watch_choice.h"
+#include "tree/strategy.h"
 #include "util/index_set.h"
 
 enum rti_watch_stage {
@@ -36,7 +36,7 @@ struct rti_watched {
 	uint64_t turned_ns;               /* until when members were looked at in turn */
 	size_t turn_next;
 	uint64_t reclaims, refreshed_ns, unmarked;
-	struct rti_watch_choice choice; /* written by watch_choice.c */
+	struct rti_watch_choice choice; /* written by strategy.c */
 	struct rti_file stat;           /* of the system */
 };
 

@@ -15,15 +15,9 @@
 #include "util/arith.h"
 
 #define TRIES_MAX 16
-/* All threads of the system are searched for one that a hook has missed: at this interval, or at so
- * many times the CPU time of the last search if that is longer. E.g.: a search of 20,000 takes
- * 30 ms where other programs use the caches, so the next comes after 120 s. */
-#define CHECK_NS UINT64_C(16000000000)
-#define CHECK_COST_FACTOR 4000
-/* Each member is looked at this often though it has not run: its RSS may have changed. But there is
- * one such look in so much time at most: it takes 0.3 to 1 us. E.g.: 20,000 members take 50 s. */
+/* Each member is looked at this often though it has not run: its RSS may have changed. But so many
+ * looks have to pay. E.g.: 20,000 members take 50 s. */
 #define TURN_NS UINT64_C(10000000000)
-#define LOOK_NS UINT64_C(2500000)
 
 static bool is_watched(const struct rti_watched *w)
 {
@@ -88,7 +82,7 @@ static void try_to_open(struct rti_tree *tree)
 
 	if (w->is_unavailable || (!reader->batch && !reader->is_unavailable) ||
 	    !rti_watch_choice_is_due(&w->choice, tree->table.count) ||
-	    !rti_watch_choice_opens(&w->choice, read_switches(tree)))
+	    !rti_watch_choice_opens(&w->choice, tree->table.count, read_switches(tree)))
 		return;
 	w->is_unavailable = rti_watch_open(&w->watch) < 0;
 	if (w->watch)
@@ -297,12 +291,13 @@ static void look_at_next(struct rti_tree *tree)
 
 uint64_t rti_watched_check_ns(uint64_t cost_ns)
 {
-	return rti_max(rti_multiply_saturated(cost_ns, CHECK_COST_FACTOR), CHECK_NS);
+	return rti_pays_from(&rti_strategies[RTI_SEARCH_THREADS], cost_ns);
 }
 
 uint64_t rti_watched_turn_ns(size_t members)
 {
-	return rti_max(TURN_NS / (members + 1) + 1, LOOK_NS);
+	return rti_max(TURN_NS / (members + 1) + 1,
+	               rti_pays_from(&rti_strategies[RTI_LOOK_IN_TURN], RTI_LOOK_NS));
 }
 
 /* RSS changes without a run: the kernel reclaims pages. Then all members are looked at, each second

@@ -304,13 +304,19 @@ bool has_member_row(const struct rt_tracker *tracker, int32_t pid)
 
 void use_watch_now(struct rt_tracker *tracker)
 {
+	static const struct rti_strategy always = { .members_min = 1, .worth = 1 };
+
 	tracker->tree->watched.is_unavailable = false;
-	tracker->tree->watched.choice = (struct rti_watch_choice){ .members_min = 1 };
+	tracker->tree->watched.choice =
+	    (struct rti_watch_choice){ .open = &always, .keep = &always };
 }
 
 void make_watch_costly(struct rt_tracker *tracker)
 {
-	tracker->tree->watched.choice.members_min = SIZE_MAX;
+	static const struct rti_strategy never = { .members_min = SIZE_MAX, .worth = 1 };
+
+	tracker->tree->watched.choice.open = &never;
+	tracker->tree->watched.choice.keep = &never;
 }
 
 void forbid_watch(struct rt_tracker *tracker)

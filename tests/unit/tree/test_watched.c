@@ -62,6 +62,7 @@ static const struct try_case {
 START_TEST(watch_is_tried_where_its_cost_is_known)
 {
 	const struct try_case *c = &tries[_i];
+	const struct rti_strategy always = { .worth = 1 };
 	const struct rti_platform platform = { .cpu_clock = c->is_foreign ? NULL : read_no_clock };
 	struct rti_buf buf = { 0 };
 	struct rti_procfs procfs;
@@ -77,7 +78,7 @@ START_TEST(watch_is_tried_where_its_cost_is_known)
 	if (c->stat)
 		fixture_write(&root, "proc/stat", c->stat);
 	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
-	tree.watched.choice = (struct rti_watch_choice){ .switches = 10 };
+	tree.watched.choice = (struct rti_watch_choice){ .open = &always, .switches = 10 };
 
 	ck_assert(!rti_watched_begin(&tree));
 

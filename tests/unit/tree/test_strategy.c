@@ -1,13 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* When the kernel is to watch a tree: what that costs at each switch of the system, against what it
- * saves at each sample. */
+/* What pays in a tree: each decision on both sides of its threshold. And when the kernel is to watch
+ * a tree: what that costs at each switch of the system, against what it saves at each sample. */
 #include "suite.h"
 
-#include "tree/watch_choice.h"
+#include "tree/strategy.h"
 
 #define SECOND UINT64_C(1000000000)
 #define BOOT_SWITCHES UINT64_C(1000000000) /* by the first sample */
 #define SAMPLES 200
+
+/* The least that pays, in a tree of the fewest members. */
+static const struct {
+	enum rti_strategy_name name;
+	size_t members;
+	uint64_t saved, cost;
+} thresholds[] = {
+	/* 3000 members were read from files, and 25,000 clocks. */
+	{ RTI_READ_BATCHES, 10, 3000 * RTI_TEXT_READ_NS + 25000 * RTI_CLOCK_NS, RTI_LOAD_BATCH_NS },
+	{ RTI_WATCH, 256, 500000, 1000000 },
+	{ RTI_WATCH, 256, 1, 1 },
+	{ RTI_KEEP_WATCH, 128, 125000, 1000000 },
+	{ RTI_KEEP_WATCH, 128, 125001, 1000001 },
+	/* A search of 4 ms or less comes every 16 s, one of 30 ms every 120 s. */
+	{ RTI_SEARCH_THREADS, 0, 16 * SECOND, 0 },
+	{ RTI_SEARCH_THREADS, 0, 16 * SECOND, 4000000 },
+	{ RTI_SEARCH_THREADS, 0, 120 * SECOND, 30000000 },
+	{ RTI_LOOK_IN_TURN, 0, 2500000, RTI_LOOK_NS },
+	{ RTI_CHECK_CGROUP, 0, 10000000, RTI_CGROUP_LOOK_NS },
+	/* 1024 descriptors are enough for 170 members. */
+	{ RTI_KEEP_SELDOM_FILES, 0, 1020, 170 },
+	{ RTI_KEEP_SELDOM_FILES, 0, 1026, 171 },
+	{ RTI_READ_PART, 0, 20000000, 4000 * RTI_LOOK_NS },
+	/* A cost that is too large to count. */
+	{ RTI_SEARCH_THREADS, 0, UINT64_MAX, UINT64_MAX },
+};
+
+START_TEST(decision_pays_from_its_threshold_on)
+{
+	const struct rti_strategy *strategy = &rti_strategies[thresholds[_i].name];
+	size_t members = thresholds[_i].members;
+	uint64_t saved = thresholds[_i].saved, cost = thresholds[_i].cost;
+
+	ck_assert_uint_eq(rti_pays_from(strategy, cost), saved);
+	ck_assert(rti_pays(strategy, members, saved, cost));
+	ck_assert(!rti_pays(strategy, members, saved - 1, cost));
+	ck_assert(!members || !rti_pays(strategy, members - 1, saved, cost));
+}
+END_TEST
+
+START_TEST(each_decision_has_a_threshold_in_the_test)
+{
+	bool has[RTI_STRATEGIES] = { false };
+
+	for (size_t i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
+		has[thresholds[i].name] = true;
+	for (size_t i = 0; i < RTI_STRATEGIES; i++)
+		ck_assert_msg(has[i] && rti_strategies[i].worth > 0, "%zu", i);
+}
+END_TEST
 
 /* A tree, and the machine that it runs on. */
 struct scene {
@@ -31,7 +81,7 @@ static int watch_opens_after(const struct scene *scene)
 	for (int i = 1; i <= SAMPLES; i++) {
 		switches += scene->switches * scene->interval_ns / SECOND;
 		if (rti_watch_choice_is_due(&choice, scene->members) &&
-		    rti_watch_choice_opens(&choice, switches))
+		    rti_watch_choice_opens(&choice, scene->members, switches))
 			return i;
 		rti_watch_choice_count(&choice, scene->members, scene->ran,
 		                       scene->members * scene->look_ns);
@@ -101,7 +151,7 @@ START_TEST(watch_ends_by_what_looks_have_cost_before)
 	struct rti_watch_choice choice = begin_choice();
 
 	rti_watch_choice_count(&choice, 50000, 0, 50000 * UINT64_C(800));
-	ck_assert(!rti_watch_choice_opens(&choice, 1));
+	ck_assert(!rti_watch_choice_opens(&choice, 1000, 1));
 	rti_watch_choice_begin(&choice, 0);
 	rti_watch_choice_count_saved(&choice, 50000);
 	ck_assert(!rti_watch_choice_closes(&choice, 1000, 8 * 4 * 50000));
@@ -116,7 +166,7 @@ START_TEST(watch_that_begins_in_a_loop_stays_at_a_slower_pace)
 	struct rti_watch_choice choice = begin_choice();
 
 	rti_watch_choice_count(&choice, 50000, 0, 50000 * UINT64_C(20));
-	ck_assert(!rti_watch_choice_opens(&choice, 1));
+	ck_assert(!rti_watch_choice_opens(&choice, 1000, 1));
 	rti_watch_choice_begin(&choice, 0);
 	rti_watch_choice_count_saved(&choice, 10000);
 	ck_assert(!rti_watch_choice_closes(&choice, 1000, 50000));
@@ -128,13 +178,13 @@ START_TEST(watch_without_a_count_of_switches_is_not_opened)
 {
 	struct rti_watch_choice choice = begin_choice();
 
-	ck_assert(!rti_watch_choice_opens(&choice, 0));
+	ck_assert(!rti_watch_choice_opens(&choice, 1000, 0));
 	rti_watch_choice_count(&choice, 100000, 0, SECOND);
-	ck_assert(!rti_watch_choice_opens(&choice, 5000));
+	ck_assert(!rti_watch_choice_opens(&choice, 1000, 5000));
 	rti_watch_choice_count(&choice, 100000, 0, SECOND);
-	ck_assert(!rti_watch_choice_opens(&choice, 4000));
+	ck_assert(!rti_watch_choice_opens(&choice, 1000, 4000));
 	rti_watch_choice_count(&choice, 100000, 0, SECOND);
-	ck_assert(rti_watch_choice_opens(&choice, 5000));
+	ck_assert(rti_watch_choice_opens(&choice, 1000, 5000));
 }
 END_TEST
 
@@ -142,12 +192,12 @@ END_TEST
 START_TEST(each_decision_counts_looks_anew)
 {
 	struct rti_watch_choice choice = begin_choice();
-	const size_t members_min = choice.members_min;
+	const size_t members_min = choice.open->members_min;
 	const uint64_t switches = _i == 0 ? 0 : 1;
 
 	rti_watch_choice_count(&choice, 100000, 0, 1);
 	ck_assert(rti_watch_choice_is_due(&choice, members_min));
-	rti_watch_choice_opens(&choice, switches);
+	rti_watch_choice_opens(&choice, 1000, switches);
 	ck_assert(!rti_watch_choice_is_due(&choice, 100000));
 
 	rti_watch_choice_count(&choice, 100000, 0, 1);
@@ -170,9 +220,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("watch_choice");
-	TCase *tcase = suite_case(suite, "choice");
+	Suite *suite = suite_create("strategy");
+	TCase *tcase = suite_case(suite, "watch"), *table = suite_case(suite, "table");
 
+	tcase_add_loop_test(table, decision_pays_from_its_threshold_on, 0,
+	                    sizeof(thresholds) / sizeof(thresholds[0]));
+	tcase_add_test(table, each_decision_has_a_threshold_in_the_test);
 	tcase_add_loop_test(tcase, watch_is_there_where_it_costs_less_than_it_saves, 0,
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, large_tree_is_watched_from_the_fifth_sample_on);
