@@ -7,7 +7,8 @@
  *   text    may not load a BPF program, so that all figures come from files
  *   default all default options
  *   default-text  likewise, and it may not load a BPF program
- *   default-no-pss  likewise, and it estimates PSS and reads none */
+ *   default-no-pss  likewise, and it estimates PSS and reads none
+ *   events  receives process events; text-events: those of the proc connector */
 #include "driver.h"
 
 #include <errno.h>
@@ -70,6 +71,10 @@ void open_target(const struct target *target)
 		wanted = 0;
 	opts.want = wanted;
 	opts.flags = target->kind == KIND_PID ? RT_OPT_NO_CHILDREN : 0;
+#ifdef RT_OPT_PROCESS_EVENTS /* since 0.2 */
+	if (strstr(target->variant, "events"))
+		opts.flags |= RT_OPT_PROCESS_EVENTS;
+#endif
 #ifdef RT_OPT_NO_PSS_READS /* since 0.3 */
 	if (strstr(target->variant, "no-pss"))
 		opts.flags |= RT_OPT_NO_PSS_READS;
