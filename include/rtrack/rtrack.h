@@ -66,7 +66,7 @@ RT_API const char *rt_strerror(int err);
  *  and stored. Figures that came after release 0.3 bring their own bits, so this is for fields
  *  without a bit, and for some that came under an older one (@ref abi_structs). E.g.:
  *
- *      if (RT_KNOWN(&outcome, rt_outcome, cpu_estimate_ns))
+ *      if (RT_KNOWN(&outcome, rt_outcome, error_bound_ns))
  *              ...
  *
  *  @param s pointer to a struct that begins with `size`.
@@ -494,12 +494,9 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * @since 0.3 Not set if process events prove that every process was waited for. The figures are
  * lower bounds: their bits are in `partial`. */
 #define RT_REASON_UNVERIFIED 0x40U
-/** rt_outcome only, RT_ACCOUNTING_WAIT_PERF: the inherited clock counted more CPU time than was
- * waited for, so some children were not waited for. rt_outcome.cpu_estimate_ns has what the clock
- * counted.
+/** rt_outcome only: a clock that all processes inherit counted more CPU time than was waited for.
  * @since 0.2
- * @since 0.3 A clock that counted as much as was waited for clears no other reason: it does not
- * count what a set-user-id program uses. */
+ * @since 0.3 Never set, since there is no such clock any more. */
 #define RT_REASON_CLOCK_ABOVE 0x80U
 /** RT_OPT_PROCESS_EVENTS: events arrived faster than they were read, so processes may be missing.
  * At RT_SOURCE_BPF_ACCOUNT: threads are missing from the account, so the counters are lower
@@ -1632,12 +1629,10 @@ struct rt_command;
  * @since 0.1
  * @since 0.3 Uses v1, too. */
 #define RT_ACCOUNTING_CGROUP 3
-/** As RT_ACCOUNTING_WAIT, with a clock (perf task-clock) that the program and everything that it
- * starts inherit.
- *
- * The clock detects children that no process waits for, and estimates what they used. It slows
- * down every fork, exec and thread by a few percent, and it counts time stolen by a hypervisor. So
- * RT_ACCOUNTING_AUTO does not choose it. Needs perf_event_paranoid at 2 or below. @since 0.2 */
+/** For programs of 0.2: acts as RT_ACCOUNTING_WAIT, which rt_outcome.accounting then says. Children
+ * that no process waits for are exact at RT_ACCOUNTING_CGROUP and RT_ACCOUNTING_BPF.
+ * @since 0.2 Had a clock that all processes inherit.
+ * @since 0.3 Has none. */
 #define RT_ACCOUNTING_WAIT_PERF 4
 /** As RT_ACCOUNTING_WAIT, with BPF programs in the kernel that account for each thread as it ends,
  * whether a process waits for it or not.
@@ -1705,8 +1700,8 @@ struct rt_command;
  * A supervisor is started all the same where the caller cannot be its own: it has a child already,
  * another such command, or more than 16 MiB of memory; it is the first process of a pid namespace,
  * which adopts orphans of other trees; it ignores SIGCHLD (or uses SA_NOCLDWAIT); `fds`,
- * RT_COMMAND_ONLY_FDS, RT_COMMAND_LIST_PROCESSES, RT_ACCOUNTING_WAIT_PERF or RT_ACCOUNTING_BPF are
- * used. The flag makes no difference at RT_ACCOUNTING_POLL. @since 0.3 */
+ * RT_COMMAND_ONLY_FDS, RT_COMMAND_LIST_PROCESSES or RT_ACCOUNTING_BPF are used. The flag makes no
+ * difference at RT_ACCOUNTING_POLL. @since 0.3 */
 #define RT_COMMAND_SUBREAPER_SELF 0x20U
 
 /** One descriptor of a program. The struct has 8 bytes and never changes. @since 0.3 */
@@ -1768,8 +1763,8 @@ struct rt_command_opts {
  *  @retval -EACCES the program may not be executed
  *  @retval -ENOEXEC the program is not executable; or another error of execve(2)
  *  @retval -EOPNOTSUPP the requested accounting method is not available: there is no cgroup with a
- *          CPU account that the caller may use, no perf event that it may open, no BPF program
- *          that it may load, or no memory that can be shared with the supervisor
+ *          CPU account that the caller may use, no BPF program that it may load, or no memory
+ *          that can be shared with the supervisor
  *  @retval -ENOPKG the requested accounting method needs a supervisor, and none is installed that
  *          belongs to this library and that the caller may execute
  *  @retval -EPROTO the file of the supervisor speaks another protocol than this library
@@ -1917,9 +1912,8 @@ struct rt_outcome {
 	uint64_t processes;
 	uint64_t samples;         /**< Samples taken of the tree, final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this cost the caller. */
-	/** RT_HAS_CPU. Best estimate of the CPU time used: cpu_low_ns, or what the inherited clock
-	 * counted at RT_ACCOUNTING_WAIT_PERF, if that is more. Never above cpu_high_ns.
-	 * @since 0.2 */
+	/** RT_HAS_CPU. The same as cpu_low_ns.
+	 * @since 0.2 Was above it if the clock of RT_ACCOUNTING_WAIT_PERF had counted more. */
 	uint64_t cpu_estimate_ns;
 	/** Lower bound of the peak of the tree: the largest sum of PSS that was read, or what no
 	 * two processes can have shared.

@@ -62,6 +62,8 @@ static int check_opts(struct rt_command_opts *opts)
 	if (!opts->argv[0] || opts->flags & ~RTI_COMMAND_FLAGS || opts->reserved ||
 	    opts->accounting > RT_ACCOUNTING_BPF)
 		return -EINVAL;
+	if (opts->accounting == RT_ACCOUNTING_WAIT_PERF) /* of programs of 0.2 */
+		opts->accounting = RT_ACCOUNTING_WAIT;
 	err = rti_fd_map_check(opts->fds, opts->fd_count);
 	if (err == 0)
 		err = check_tracker_opts(opts);
@@ -72,16 +74,13 @@ static int check_opts(struct rt_command_opts *opts)
 static int start_supervised(struct rt_command *c, const struct rti_spawn *program,
                             const char *cgroup)
 {
-	const bool has_clock = c->accounting == RT_ACCOUNTING_WAIT_PERF;
 	/* It counts what a supervisor forks, and all of that. */
 	const bool is_bpf = c->accounting == RT_ACCOUNTING_BPF;
 	const bool has_list = c->has_list && !is_bpf;
 	const char flags[] = { has_list ? RTI_START_LIST : ' ',
-		               has_clock ? RTI_START_PERF : ' ',
 		               program->has_new_group ? RTI_START_GROUP : ' ',
 		               program->has_new_session ? RTI_START_SESSION : ' ',
-		               is_bpf ? RTI_START_COUNTED : ' ',
-		               '\0' };
+		               is_bpf ? RTI_START_COUNTED : ' ', '\0' };
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
 		                                  .start_flags = flags,
@@ -170,7 +169,6 @@ static int start_with(struct start *s, const struct rti_context *ctx, uint32_t m
 	case RT_ACCOUNTING_CGROUP:
 		return start_in_cgroup(s, ctx, program);
 	case RT_ACCOUNTING_WAIT:
-	case RT_ACCOUNTING_WAIT_PERF:
 		return start_supervised(s->c, program, "");
 	case RT_ACCOUNTING_BPF:
 		return start_with_bpf(s->c, program);

@@ -90,12 +90,6 @@ static struct rti_cpu_bounds_known bounds_known(const struct rti_completeness_kn
 	};
 }
 
-/* Whether the inherited clock counted more than was waited for, beyond what both may be off by. */
-static bool is_clock_above(const struct rti_completeness_known *known)
-{
-	return known->clock_ns > known->total_ns + noise_ns(known->total_ns);
-}
-
 /* Whether processes are missing from the accounts of members without a reason that samples have
  * seen. The cgroup's CPU time shows it, or process events do. */
 static bool lacks_processes(const struct rti_completeness_known *known, bool is_covered)
@@ -141,17 +135,7 @@ static uint32_t cpu_reasons(const struct rti_completeness_known *known,
 		reasons |= RT_REASON_LEFT_CGROUP;
 	if (rti_cpu_bounds(bounds).is_unverified)
 		reasons |= RT_REASON_UNVERIFIED;
-	/* The clock may only add doubt: it does not see what a set-user-id program uses. */
-	if (is_clock_above(known))
-		reasons |= RT_REASON_CLOCK_ABOVE;
 	return reasons;
-}
-
-static uint64_t estimate_ns(uint64_t clock_ns, const struct rti_cpu_bounds *bounds)
-{
-	uint64_t estimate = clock_ns > bounds->low_ns ? clock_ns : bounds->low_ns;
-
-	return estimate < bounds->high_ns ? estimate : bounds->high_ns;
 }
 
 /* Its CPU clock was read when it had ended and was not waited for yet. So nothing is missing but
@@ -165,7 +149,6 @@ static struct rti_completeness completeness_alone(const struct rti_completeness_
 		.is_cpu_short = is_cpu_short(known, false),
 		.low_ns = known->total_ns,
 		.high_ns = known->reasons ? UINT64_MAX : known->total_ns,
-		.estimate_ns = known->total_ns,
 	};
 }
 
@@ -186,7 +169,6 @@ static struct rti_completeness completeness_of_tree(const struct rti_completenes
 	bounds = rti_cpu_bounds(&known_bounds);
 	out.low_ns = bounds.low_ns;
 	out.high_ns = bounds.high_ns;
-	out.estimate_ns = estimate_ns(known->clock_ns, &bounds);
 	return out;
 }
 

@@ -30,7 +30,6 @@ struct rti_completeness_known {
 	uint32_t left_cgroup; /* RTI_LEFT_ value */
 	bool is_running;      /* members run on */
 	bool has_threads;     /* a member was seen to have more than one */
-	uint64_t clock_ns;    /* the inherited clock; 0: there is none */
 };
 
 struct rti_completeness {
@@ -41,7 +40,7 @@ struct rti_completeness {
 	uint32_t reasons;          /* of the outcome, that is of its CPU time */
 	/* Threads that have ended may have lost more than a thousandth of the CPU time. */
 	bool is_cpu_short;
-	uint64_t low_ns, high_ns, estimate_ns;
+	uint64_t low_ns, high_ns;
 };
 
 struct rti_completeness rti_completeness(const struct rti_completeness_known *known);

@@ -338,8 +338,6 @@ static void add_supervisor_evidence(const struct rt_command *c, const struct fin
 	known->unwaited_ns = shared->unwaited_ns;
 	known->threads = shared->threads;
 	known->processes = shared->processes;
-	if (c->accounting == RT_ACCOUNTING_WAIT_PERF)
-		known->clock_ns = c->supervisor.accounted.clock_ns;
 }
 
 /* Whether processes run on that could not be counted: those that fork and exit all the time may be
@@ -416,7 +414,7 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 		out->reasons |= RT_REASON_NO_SUPERVISOR;
 	out->cpu_low_ns = result.low_ns;
 	out->cpu_high_ns = result.high_ns;
-	out->cpu_estimate_ns = result.estimate_ns;
+	out->cpu_estimate_ns = result.low_ns;
 	out->error_bound_ns = rti_cpu_bounds_growth(result.low_ns, result.high_ns);
 	if (!out->complete || result.is_cpu_short)
 		make_partial(out, RT_HAS_CPU);

@@ -133,9 +133,6 @@ static const char *method_text(uint32_t method)
 	case RT_ACCOUNTING_WAIT:
 		return "The accounting method wait is not available: rtrack-supervisor cannot be"
 		       " started, or no memory or socket can be shared with it.";
-	case RT_ACCOUNTING_WAIT_PERF:
-		return "The accounting method wait_perf is not available: perf events are not"
-		       " permitted (kernel.perf_event_paranoid above 2).";
 	default:
 		return "This accounting method is not available in this release.";
 	}

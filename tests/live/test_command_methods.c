@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The accounting method that a command really runs at, by what the kernel shows of its processes,
  * and what options that are 0 mean. */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -58,28 +57,6 @@ static bool is_in_own_cgroup(int32_t pid, const char *hierarchy)
 	return is_in;
 }
 
-/* Whether a process has an open perf event. */
-static bool has_perf_event(int32_t pid)
-{
-	const struct dirent *entry;
-	bool has_event = false;
-	char path[64];
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	dir = opendir(path);
-	ck_assert_ptr_nonnull(dir);
-	while ((entry = readdir(dir))) {
-		char target[256];
-		ssize_t len = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-
-		target[len > 0 ? len : 0] = '\0';
-		has_event = has_event || strstr(target, "perf_event");
-	}
-	closedir(dir);
-	return has_event;
-}
-
 /* The method by what the kernel shows: the parent of the program, and where it runs. */
 static uint32_t find_method(int32_t pid)
 {
@@ -91,9 +68,7 @@ static uint32_t find_method(int32_t pid)
 	ck_assert_int_eq(get_parent(parent), getpid());
 	read_proc(parent, "comm", name, sizeof(name));
 	ck_assert_str_eq(name, "rtrack-supervis\n"); /* the kernel keeps 15 bytes */
-	if (is_in_own_cgroup(pid, ""))
-		return RT_ACCOUNTING_CGROUP;
-	return has_perf_event(parent) ? RT_ACCOUNTING_WAIT_PERF : RT_ACCOUNTING_WAIT;
+	return is_in_own_cgroup(pid, "") ? RT_ACCOUNTING_CGROUP : RT_ACCOUNTING_WAIT;
 }
 
 /* Start a command and compare the method of its outcome with what the kernel shows. Returns the
@@ -118,11 +93,10 @@ static int run_and_compare(uint32_t accounting, bool *is_in_v2)
 	return (int)found;
 }
 
-/* This user may lack a cgroup and perf events. The others work everywhere. */
+/* This user may lack a cgroup. The others work everywhere. */
 START_TEST(explicit_method_is_the_one_that_runs)
 {
-	const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_CGROUP,
-		                     RT_ACCOUNTING_WAIT_PERF };
+	const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_CGROUP };
 
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		bool is_in_v2;
@@ -131,6 +105,23 @@ START_TEST(explicit_method_is_the_one_that_runs)
 		if (i < 2 || found != -EOPNOTSUPP)
 			ck_assert_int_eq(found, (int)methods[i]);
 	}
+}
+END_TEST
+
+/* A program of 0.2 may ask for the clock that was inherited then. */
+START_TEST(method_of_an_inherited_clock_acts_as_wait_and_says_so)
+{
+	const struct rt_command_opts opts = { .accounting = RT_ACCOUNTING_WAIT_PERF };
+	struct rt_command *command;
+	struct rt_outcome outcome;
+
+	ck_assert_int_eq(start_command(&command, opts, (const char *[]){ "true", NULL }), 0);
+	ck_assert_uint_eq(rt_command_accounting(command), RT_ACCOUNTING_WAIT);
+	outcome = finish_command(command);
+	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_WAIT);
+	ck_assert_uint_gt(outcome.cpu_low_ns, 0);
+	ck_assert_uint_eq(outcome.cpu_estimate_ns, outcome.cpu_low_ns);
+	rt_command_free(command);
 }
 END_TEST
 
@@ -205,6 +196,7 @@ int main(void)
 	TCase *methods = suite_case(suite, "methods"), *defaults = suite_case(suite, "defaults");
 
 	tcase_add_test(methods, explicit_method_is_the_one_that_runs);
+	tcase_add_test(methods, method_of_an_inherited_clock_acts_as_wait_and_says_so);
 	tcase_add_test(methods, automatic_method_is_the_best_one_and_is_reported);
 	tcase_add_test(defaults, options_of_zero_keep_environment_and_directory_of_caller);
 	tcase_add_test(defaults, options_of_zero_list_no_processes);

@@ -281,33 +281,6 @@ static void run_recycle(struct record *record)
 	}
 }
 
-static void start_burners(struct record *record, int count, uint64_t cpu_ns)
-{
-	int32_t parent = getpid();
-
-	for (int i = 0; i < count; i++) {
-		if (fork_recorded(record) == 0) {
-			struct recorded_process *self = record_self(record, parent);
-
-			burn_cpu_ns(cpu_ns);
-			exit_recorded(self, 0);
-		}
-		reap_children();
-	}
-}
-
-/* The kernel reaps the children itself, and adds their usage to no account. */
-static void run_auto_reap(struct record *record)
-{
-	signal(SIGCHLD, SIG_IGN);
-	start_burners(record, WORKLOAD_AUTO_REAPED, WORKLOAD_AUTO_REAPED_NS);
-}
-
-static void run_burn(struct record *record)
-{
-	start_burners(record, WORKLOAD_BURNERS, WORKLOAD_BURNER_NS);
-}
-
 static void run_nothing(struct record *record)
 {
 	(void)record;
@@ -417,8 +390,6 @@ static const struct {
 	void (*run)(struct record *record);
 } workloads[] = {
 	{ "at_once", run_at_once },
-	{ "auto_reap", run_auto_reap },
-	{ "burn", run_burn },
 	{ "five_thousand", run_five_thousand },
 	{ "hold", run_hold },
 	{ "late_thread", run_late_thread },

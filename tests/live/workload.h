@@ -18,15 +18,11 @@
 #include "commands.h"
 #include "record.h"
 
-#define WORKLOAD_ORPHANS 10                        /* started by "mixed" */
-#define WORKLOAD_AT_ONCE 300                       /* started by "at_once" */
-#define WORKLOAD_ROUNDS 10                         /* of read_known_bytes(), in "read" */
-#define WORKLOAD_READ_BYTES UINT64_C(1000003)      /* read in each round */
-#define WORKLOAD_HELD_BYTES (UINT64_C(100) << 20)  /* held by "hold" */
-#define WORKLOAD_BURNERS 20                        /* started by "burn" */
-#define WORKLOAD_BURNER_NS UINT64_C(10000000)      /* CPU time of each */
-#define WORKLOAD_AUTO_REAPED 50                    /* started by "auto_reap" */
-#define WORKLOAD_AUTO_REAPED_NS UINT64_C(20000000) /* CPU time of each */
+#define WORKLOAD_ORPHANS 10                       /* started by "mixed" */
+#define WORKLOAD_AT_ONCE 300                      /* started by "at_once" */
+#define WORKLOAD_ROUNDS 10                        /* of read_known_bytes(), in "read" */
+#define WORKLOAD_READ_BYTES UINT64_C(1000003)     /* read in each round */
+#define WORKLOAD_HELD_BYTES (UINT64_C(100) << 20) /* held by "hold" */
 
 struct workload_opts {
 	uint32_t accounting;

@@ -243,7 +243,7 @@ START_TEST(method_that_is_not_there_names_the_error_if_it_says_more)
 	static const char *const argv[] = { "true", NULL };
 	const struct rt_command_opts opts = { .size = sizeof(opts),
 		                              .argv = argv,
-		                              .accounting = RT_ACCOUNTING_WAIT_PERF,
+		                              .accounting = RT_ACCOUNTING_WAIT,
 		                              .message = message,
 		                              .message_size = sizeof(message) };
 

@@ -111,8 +111,7 @@ struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_kn
 		                          .reasons = all->reasons,
 		                          .is_cpu_short = says.is_cpu_short,
 		                          .low_ns = all->total_ns,
-		                          .high_ns = all->total_ns,
-		                          .estimate_ns = all->total_ns };
+		                          .high_ns = all->total_ns };
 }
 
 bool __wrap_rti_command_account_is_whole(const struct rti_command_account *account)

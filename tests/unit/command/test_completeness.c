@@ -316,27 +316,6 @@ START_TEST(proof_that_the_cgroup_contradicts_does_not_count)
 }
 END_TEST
 
-START_TEST(clock_adds_doubt_and_takes_none_away)
-{
-	struct rti_completeness_known known = busy_system();
-	struct rti_completeness got;
-
-	known.clock_ns = 1001 * MS; /* agrees */
-	got = rti_completeness(&known);
-	ck_assert_uint_eq(got.reasons, RT_REASON_UNVERIFIED);
-	ck_assert_uint_ge(got.high_ns, 3000 * MS);
-	known = with_proof();
-	known.clock_ns = 1500 * MS;
-	got = rti_completeness(&known);
-	ck_assert_uint_eq(got.reasons, RT_REASON_CLOCK_ABOVE);
-	ck_assert_uint_eq(got.estimate_ns, 1500 * MS);
-	ck_assert_uint_ge(got.high_ns, 3000 * MS);
-	known.growth_ns = 1200 * MS;
-	got = rti_completeness(&known);
-	ck_assert_uint_eq(got.estimate_ns, got.high_ns < 1500 * MS ? got.high_ns : 1500 * MS);
-}
-END_TEST
-
 START_TEST(lost_supervisor_proves_nothing)
 {
 	struct rti_completeness_known known = with_proof();
@@ -386,7 +365,6 @@ int main(void)
 	tcase_add_test(tests, accounts_above_the_cgroup_are_a_departure);
 	tcase_add_test(tests, departure_with_proof_is_complete);
 	tcase_add_test(tests, proof_that_the_cgroup_contradicts_does_not_count);
-	tcase_add_test(tests, clock_adds_doubt_and_takes_none_away);
 	tcase_add_test(tests, lost_supervisor_proves_nothing);
 	tcase_add_test(tests, members_left_running_leave_no_bound_in_own_cgroup);
 	return suite_run(suite);
