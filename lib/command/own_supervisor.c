@@ -86,13 +86,11 @@ static bool is_small(void)
 	       statm.resident_pages <= SMALL_PAGES;
 }
 
-/* What is left to the process of its own: descriptors of a program are not mapped, an inherited
- * clock would run for the threads of the caller, and a list needs a process that reads others as
- * soon as they end, whatever the caller does. */
+/* What is left to the process of its own: descriptors of a program are not mapped, and a list
+ * needs a process that reads others as soon as they end, whatever the caller does. */
 static bool can_start(const struct rti_supervisor_opts *opts)
 {
 	return opts->may_be_caller && opts->program.fd_count == 0 && !opts->program.has_only_fds &&
-	       !strchr(opts->start_flags, RTI_START_PERF) &&
 	       !strchr(opts->start_flags, RTI_START_LIST);
 }
 
@@ -115,11 +113,9 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 {
 	int err;
 
-	own.core = (struct rts_supervisor){ .shared = &own.shared,
-		                            .memory = -1,
-		                            .is_caller = true,
-		                            .deliver = keep_report,
-		                            .clock = -1 };
+	own.core = (struct rts_supervisor){
+		.shared = &own.shared, .memory = -1, .is_caller = true, .deliver = keep_report
+	};
 	own.client = s;
 	own.was_subreaper = 0;
 	rti_platform_init(&own.platform, false);
@@ -157,7 +153,7 @@ static void reap_later(pid_t pid)
 
 static void end(void)
 {
-	rts_end(&own.core);
+	rts_end();
 	if (!own.was_subreaper)
 		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	if (own.dirs && *own.dirs)

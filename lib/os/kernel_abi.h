@@ -65,20 +65,6 @@ struct rti_clone_args {
 	_Alignas(8) uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
-/* <linux/perf_event.h>: perf_event_open(2). The first version of the struct is enough. */
-#define RTI_PERF_TYPE_SOFTWARE 1
-#define RTI_PERF_COUNT_SW_TASK_CLOCK 1
-#define RTI_PERF_FLAG_FD_CLOEXEC 8UL
-
-struct rti_perf_event_attr {
-	uint32_t type, size;
-	uint64_t config, sample_period, sample_type, read_format;
-	uint64_t disabled : 1, inherit : 1, pinned : 1, exclusive : 1, exclude_user : 1;
-	uint64_t exclude_kernel : 1, exclude_hv : 1, other_flags : 57;
-	uint32_t wakeup_events, bp_type;
-	uint64_t config1;
-};
-
 /* <linux/seccomp.h>: filters of system calls. They are programs like the filters of a socket, and
  * read the number and the architecture of the call. */
 #define RTI_SECCOMP_SET_MODE_FILTER 1

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_PROTOCOL "9" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_PROTOCOL "10" /* changes whenever anything below does; lib/meson.build reads it */
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
@@ -24,7 +24,6 @@
  *   6  working directory to start it in, or ""
  *   7  the program, followed by its arguments */
 #define RTI_START_LIST 'l'    /* list every process */
-#define RTI_START_PERF 'p'    /* open an inherited CPU clock */
 #define RTI_START_GROUP 'g'   /* the program gets a process group of its own */
 #define RTI_START_SESSION 's' /* the program gets a session of its own */
 #define RTI_START_COUNTED 'c' /* BPF programs count the processes: do without process events */
@@ -44,7 +43,7 @@ enum rti_report_kind {
 	RTI_STARTING,
 	RTI_STARTED,    /* pid */
 	RTI_FAILED,     /* error: why the program could not be started */
-	RTI_NOT_PLACED, /* error: why no process could be made, or no clock opened */
+	RTI_NOT_PLACED, /* error: why no process could be made */
 	RTI_EXITED,     /* status of the program; reaped so far */
 	RTI_ACCOUNTED   /* reaped so far */
 };
@@ -59,8 +58,6 @@ struct rti_report {
 	/* RUSAGE_CHILDREN of the supervisor: all processes that it has reaped, and the children
 	 * that those reaped. */
 	struct rusage reaped;
-	/* CPU time of the program and all its descendants, by the inherited clock; 0: no clock. */
-	uint64_t clock_ns;
 	uint32_t ignored_sigchld; /* 1 if a reaped process ignored SIGCHLD */
 	uint32_t placed; /* bit i: the program was placed in the i-th directory of its cgroup */
 };

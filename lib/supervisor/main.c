@@ -98,7 +98,6 @@ static void release_host(void)
 	int *kept[] = { &library,
 		        &signals,
 		        &supervisor.memory,
-		        &supervisor.clock,
 		        rts_process_log_events(),
 		        rts_process_log_threads(),
 		        rts_process_log_accounts() };
@@ -224,7 +223,6 @@ static int parse_arguments(struct rts_request *request, char **argv)
 	         PROT_READ | PROT_WRITE, MAP_SHARED, supervisor.memory, 0);
 	*request = (struct rts_request){
 		.has_list = strchr(argv[4], RTI_START_LIST) != NULL,
-		.has_clock = strchr(argv[4], RTI_START_PERF) != NULL,
 		.has_new_group = strchr(argv[4], RTI_START_GROUP) != NULL,
 		.has_new_session = strchr(argv[4], RTI_START_SESSION) != NULL,
 		.is_counted = strchr(argv[4], RTI_START_COUNTED) != NULL,
@@ -291,8 +289,6 @@ int main(int argc, char **argv)
 	if (library < 0)
 		return EPIPE;
 	kind = rts_start(&supervisor, &request, &mask);
-	if (supervisor.clock >= 0)
-		supervisor.clock = move_fd_up(supervisor.clock);
 	rts_report(&supervisor, kind);
 	if (kind == RTI_STARTED) {
 		release_host();

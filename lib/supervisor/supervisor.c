@@ -6,12 +6,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "os/kernel_abi.h"
 #include "os/platform.h"
 #include "os/tracer_protocol.h"
 #include "supervisor/cgroup_watch.h"
@@ -23,30 +20,6 @@
 /* How much more memory a starter may use at most. It is a program of the same size, with the same
  * arguments and environment. */
 #define STARTER_KIB 256
-
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* Returns the time on the inherited clock without that of this process itself, for which the
- * clock runs too. Returns 0 if there is no clock. */
-static uint64_t inherited_clock_ns(const struct rts_supervisor *s)
-{
-	uint64_t ns, self_ns;
-
-	if (s->clock < 0)
-		return 0;
-	self_ns = own_cpu_ns() - s->self_before_ns;
-	s->shared->own_io[RTS_READ_CALLS]++;
-	if (read(s->clock, &ns, sizeof(ns)) != sizeof(ns))
-		return 0;
-	s->shared->own_io[0] += sizeof(ns);
-	return ns > self_ns ? ns - self_ns : 0;
-}
 
 static struct timeval time_since(struct timeval now, struct timeval before)
 {
@@ -83,7 +56,6 @@ static void complete_report(struct rts_supervisor *s, enum rti_report_kind kind)
 {
 	s->report.kind = kind;
 	s->report.monotonic_ns = rti_monotonic_ns();
-	s->report.clock_ns = inherited_clock_ns(s);
 	rts_get_reaped(s, &s->report.reaped);
 }
 
@@ -102,26 +74,6 @@ static bool is_starter(char **argv)
 	       strcmp(argv[1], RTI_TRACER_START) == 0;
 }
 
-/* Open a perf event that counts the CPU time of all threads and processes that descend from this
- * one. Returns 0 or -EOPNOTSUPP. */
-static int open_clock(struct rts_supervisor *s)
-{
-	struct rti_perf_event_attr attr = {
-		.type = RTI_PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = RTI_PERF_COUNT_SW_TASK_CLOCK,
-		.inherit = 1,
-		/* Without permission to observe the kernel, the event must exclude it. This
-		 * clock counts the time in the kernel nevertheless. */
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
-	s->self_before_ns = own_cpu_ns();
-	s->clock = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, RTI_PERF_FLAG_FD_CLOEXEC);
-	return s->clock < 0 ? -EOPNOTSUPP : 0;
-}
-
 /* Returns the directory of v2 in the list of the program's cgroup, or "". */
 static const char *v2_directory(const char *dirs)
 {
@@ -137,7 +89,6 @@ static const char *v2_directory(const char *dirs)
 
 int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint64_t cpus)
 {
-	s->clock = -1;
 	if (s->is_caller)
 		getrusage(RUSAGE_CHILDREN, &s->children_before);
 	else
@@ -151,8 +102,8 @@ int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint6
 	                                    .cpus = cpus });
 }
 
-/* Returns 0 or -errno. s->program is then negative if no process could be made, e.g. in the cgroup,
- * or no clock could be opened. */
+/* Returns 0 or -errno. s->program is then negative if no process could be made, e.g. in the
+ * cgroup. */
 static int launch(struct rts_supervisor *s, const struct rts_request *request, const sigset_t *mask)
 {
 	const struct rts_launch_opts opts = { .argv = request->argv,
@@ -163,13 +114,8 @@ static int launch(struct rts_supervisor *s, const struct rts_request *request, c
 		                              .has_new_group = request->has_new_group,
 		                              .has_new_session = request->has_new_session };
 	struct rts_launched launched = { 0 };
-	int err;
+	int err = rts_launch(&opts, &launched);
 
-	if (request->has_clock && open_clock(s) < 0) {
-		s->program = -1;
-		return -EOPNOTSUPP;
-	}
-	err = rts_launch(&opts, &launched);
 	s->program = launched.pid;
 	s->report.placed = launched.placed;
 	s->report.inherited_maxrss_kib = launched.inherited_maxrss_kib;
@@ -193,11 +139,8 @@ enum rti_report_kind rts_start(struct rts_supervisor *s, const struct rts_reques
 	return RTI_STARTED;
 }
 
-void rts_end(struct rts_supervisor *s)
+void rts_end(void)
 {
-	if (s->clock >= 0)
-		close(s->clock);
-	s->clock = -1;
 	rts_process_log_end();
 	rts_cgroup_watch_end();
 }

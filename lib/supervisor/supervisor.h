@@ -18,7 +18,7 @@
 
 /* What to start, and how. */
 struct rts_request {
-	bool has_list, has_clock, has_new_group, has_new_session, is_counted;
+	bool has_list, has_new_group, has_new_session, is_counted;
 	const char *cgroup; /* directories, as in supervisor_protocol.h; or "" */
 	const char *cwd;    /* or "" */
 	char **argv;
@@ -35,9 +35,6 @@ struct rts_supervisor {
 	/* Called with each report. */
 	void (*deliver)(struct rts_supervisor *s);
 
-	int clock; /* perf event that all descendants inherit; -1 for none */
-	/* CPU time that this process had used when the clock was opened. */
-	uint64_t self_before_ns;
 	pid_t program; /* 0 once it was reaped */
 	bool may_reap;
 	bool is_batching; /* events accumulate until batch_ends_ms */
@@ -58,7 +55,7 @@ int rts_begin(struct rts_supervisor *s, const struct rts_request *request, uint6
 enum rti_report_kind rts_start(struct rts_supervisor *s, const struct rts_request *request,
                                const sigset_t *mask);
 /* Stop counting, and release what rts_begin() has acquired. */
-void rts_end(struct rts_supervisor *s);
+void rts_end(void);
 
 /* What RUSAGE_CHILDREN says of the processes that were reaped since rts_begin(). */
 void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use);

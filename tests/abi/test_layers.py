@@ -113,8 +113,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "supervisor/process_text.c": re.compile(r"fallocate|readlink"),
     "supervisor/reaped_io.c": re.compile(r"getpid"),
     "supervisor/record_list.c": re.compile(r"fallocate"),
-    "supervisor/supervisor.c": re.compile(
-        r"clock_gettime|getrusage|getpid|read|close|syscall|wait4|waitid"),
+    "supervisor/supervisor.c": re.compile(r"getrusage|getpid|wait4|waitid"),
     "supervisor/table.c": re.compile(r"mmap|munmap"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval|open|close|fstat|fstatat|gete[ug]id|strnlen"),

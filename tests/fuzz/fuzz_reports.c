@@ -30,7 +30,6 @@ static void make_report(struct rti_report *out)
 		.status = (int32_t)take_u64(in),
 		.monotonic_ns = take_u64(in),
 		.inherited_maxrss_kib = (int64_t)take_u64(in),
-		.clock_ns = take_u64(in),
 		.ignored_sigchld = (uint32_t)take_u64(in),
 		.placed = (uint32_t)take_u64(in),
 	};

@@ -313,7 +313,6 @@ static void begin_log(bool has_list)
 	clock_ns = 1000000000;
 	library = LIBRARY_FD;
 	supervisor.deliver = send_report;
-	supervisor.clock = -1;
 	rts_cgroup_watch_begin(supervisor.shared, "");
 	require(rts_process_log_begin(&opts) == 0);
 	rts_process_log_set_program(2, 100);

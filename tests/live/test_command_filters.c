@@ -70,7 +70,6 @@ static const struct {
 	{ "clock_nanosleep", SYS_clock_nanosleep, false },
 	{ "newfstatat", SYS_newfstatat, false },
 	{ "openat", SYS_openat, true }, /* /proc */
-	{ "perf_event_open", SYS_perf_event_open, false },
 	{ "pidfd_open", 434, false },
 	{ "pidfd_send_signal", 424, false },
 	{ "ppoll", SYS_ppoll, false },

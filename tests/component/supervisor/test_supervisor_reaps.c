@@ -145,8 +145,7 @@ static struct rts_supervisor supervisor;
 
 static void set_up(void)
 {
-	supervisor =
-	    (struct rts_supervisor){ .clock = -1, .program = PROGRAM, .deliver = keep_report };
+	supervisor = (struct rts_supervisor){ .program = PROGRAM, .deliver = keep_report };
 	supervisor.shared = calloc(1, RTI_SHARED_STATS_BYTES);
 	ck_assert_ptr_nonnull(supervisor.shared);
 }
@@ -275,33 +274,6 @@ START_TEST(directory_of_v2_is_watched_unless_its_name_is_too_long)
 }
 END_TEST
 
-/* The clock runs for this process, too. One that cannot be read is none. */
-START_TEST(clock_is_reported_without_the_time_of_the_supervisor)
-{
-	static const char *const files[] = { "/dev/zero", "/dev/null" };
-	const uint64_t clock_ns = UINT64_C(1) << 60;
-	int ends[2] = { -1, -1 }, clock;
-
-	if (_i < 2) {
-		supervisor.clock = open(files[_i], O_RDONLY | O_CLOEXEC);
-	} else {
-		ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
-		ck_assert_int_eq(write(ends[1], &clock_ns, sizeof(clock_ns)), sizeof(clock_ns));
-		supervisor.clock = ends[0];
-		close(ends[1]);
-	}
-	clock = supervisor.clock;
-	rts_report(&supervisor, RTI_ACCOUNTED);
-	if (_i < 2)
-		ck_assert_uint_eq(reports[0].clock_ns, 0);
-	else
-		ck_assert(reports[0].clock_ns > clock_ns / 2 && reports[0].clock_ns < clock_ns);
-	rts_end(&supervisor);
-	ck_assert_int_eq(supervisor.clock, -1);
-	ck_assert_int_eq(fcntl(clock, F_GETFD), -1);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("supervisor_reaps");
@@ -313,7 +285,6 @@ int main(void)
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(reaps, end_of_the_program_is_when_its_event_says_unless_that_is_later,
 	                    0, 3);
-	tcase_add_loop_test(reaps, clock_is_reported_without_the_time_of_the_supervisor, 0, 3);
 	tcase_add_checked_fixture(starts, set_up, tear_down);
 	tcase_add_loop_test(starts, program_of_a_starter_may_inherit_a_larger_peak, 0,
 	                    sizeof(programs) / sizeof(programs[0]));

@@ -11,7 +11,6 @@
 #include <linux/kcmp.h>
 #include <linux/magic.h>
 #include <linux/netlink.h>
-#include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -81,27 +80,6 @@ START_TEST(clone3_is_as_in_headers)
 	CHECK_FIELD(clone_args, rti_clone_args, exit_signal);
 	CHECK_FIELD(clone_args, rti_clone_args, stack);
 	CHECK_FIELD(clone_args, rti_clone_args, cgroup);
-}
-END_TEST
-
-START_TEST(perf_event_is_as_in_headers)
-{
-	const struct rti_perf_event_attr ours = { .inherit = 1,
-		                                  .exclude_kernel = 1,
-		                                  .exclude_hv = 1 };
-	const struct perf_event_attr kernel = { .inherit = 1,
-		                                .exclude_kernel = 1,
-		                                .exclude_hv = 1 };
-
-	ck_assert_int_eq(RTI_PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE);
-	ck_assert_int_eq(RTI_PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_TASK_CLOCK);
-	ck_assert_uint_eq(RTI_PERF_FLAG_FD_CLOEXEC, PERF_FLAG_FD_CLOEXEC);
-	ck_assert_uint_eq(sizeof(struct rti_perf_event_attr), PERF_ATTR_SIZE_VER0);
-	CHECK_FIELD(perf_event_attr, rti_perf_event_attr, type);
-	CHECK_FIELD(perf_event_attr, rti_perf_event_attr, size);
-	CHECK_FIELD(perf_event_attr, rti_perf_event_attr, config);
-	CHECK_FIELD(perf_event_attr, rti_perf_event_attr, read_format);
-	ck_assert_int_eq(memcmp(&ours, &kernel, sizeof(ours)), 0);
 }
 END_TEST
 
@@ -175,7 +153,6 @@ int main(void)
 	tcase_add_test(tcase, process_events_are_as_in_headers);
 	tcase_add_test(tcase, socket_filter_is_as_in_headers);
 	tcase_add_test(tcase, clone3_is_as_in_headers);
-	tcase_add_test(tcase, perf_event_is_as_in_headers);
 	tcase_add_test(tcase, kcmp_is_as_in_headers);
 	tcase_add_test(tcase, seccomp_is_as_in_headers);
 	tcase_add_test(tcase, architectures_are_as_in_headers);
