@@ -4,8 +4,8 @@
  * First come the stored inputs, then RUNS inputs that are made of them: cut, joined, with changed
  * bytes, or all of chance. Each depends on the seed and its own number alone, so that a run shows
  * what the last one has shown, and `drive CORPUS 1 SEED NUMBER` repeats one input. The environment
- * variable RTRACK_FUZZ_RUNS takes the place of RUNS. All inputs are heap blocks of exactly their
- * size, so that a sanitizer or valgrind detects a read past the end. */
+ * variable RTRACK_INPUTS_PERCENT asks for a share of RUNS. All inputs are heap blocks of exactly
+ * their size, so that a sanitizer or valgrind detects a read past the end. */
 #include "fuzz.h"
 
 #include <fcntl.h>
@@ -146,14 +146,16 @@ static void run_made_inputs(uint64_t first, uint64_t runs)
 
 int main(int argc, char **argv)
 {
-	const char *asked = getenv("RTRACK_FUZZ_RUNS");
+	const char *percent = getenv("RTRACK_INPUTS_PERCENT");
 	uint64_t runs, first = 0;
 
 	if (argc < 3 || argc > 5) {
 		fprintf(stderr, "usage: %s CORPUS RUNS [SEED [FIRST]]\n", argv[0]);
 		return EXIT_FAILURE;
 	}
-	runs = strtoull(asked ? asked : argv[2], NULL, 10);
+	runs = strtoull(argv[2], NULL, 10);
+	if (percent)
+		runs = runs * strtoull(percent, NULL, 10) / 100;
 	if (argc > 3)
 		seed = strtoull(argv[3], NULL, 10);
 	if (argc > 4)

@@ -123,6 +123,13 @@ int suite_skip(const char *why)
 	return EXIT_SUCCESS;
 }
 
+unsigned suite_share(unsigned inputs)
+{
+	const char *percent = getenv("RTRACK_INPUTS_PERCENT");
+
+	return percent ? (unsigned)((uint64_t)inputs * strtoul(percent, NULL, 10) / 100) : inputs;
+}
+
 TCase *suite_case(Suite *suite, const char *name)
 {
 	TCase *tcase = tcase_create(name);

@@ -21,6 +21,9 @@ int suite_skip(const char *why);
  */
 void suite_skip_test(const char *why);
 
+/* The share of so many inputs of chance that RTRACK_INPUTS_PERCENT asks for: all without it. */
+unsigned suite_share(unsigned inputs);
+
 /* Add a test case of this name with a generous time limit to a suite. The caller adds tests with
  * tcase_add_test(). */
 TCase *suite_case(Suite *suite, const char *name);

@@ -222,10 +222,7 @@ static void end_tree(struct history *h)
 
 static void run_histories(const struct sim_rules *rules)
 {
-	const char *percent = getenv("RTRACK_HISTORIES_PERCENT");
-	unsigned count = HISTORIES * (percent ? (unsigned)atoi(percent) : 100) / 100;
-
-	for (unsigned number = 1; number <= count; number++) {
+	for (unsigned number = 1; number <= suite_share(HISTORIES); number++) {
 		struct sim_rules varied = *rules;
 		struct history h;
 

@@ -265,7 +265,7 @@ static void play(int number)
 
 START_TEST(use_of_gpus_is_never_above_the_truth)
 {
-	for (int i = 0; i < HISTORIES / 4; i++) {
+	for (int i = 0; i < (int)suite_share(HISTORIES) / 4; i++) {
 		play(4 * i + _i);
 		rt_tracker_free(fix.tracker);
 		fix.tracker = NULL;

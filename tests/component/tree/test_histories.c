@@ -188,12 +188,9 @@ static void check_complete(const struct history *h, uint64_t cpu_resolution_ns)
 
 static unsigned count_histories(void)
 {
-	const char *number = getenv("RTRACK_HISTORIES"),
-		   *percent = getenv("RTRACK_HISTORIES_PERCENT");
+	const char *number = getenv("RTRACK_HISTORIES");
 
-	if (number)
-		return (unsigned)atoi(number);
-	return percent ? HISTORIES * (unsigned)atoi(percent) / 100 : HISTORIES;
+	return number ? (unsigned)atoi(number) : suite_share(HISTORIES);
 }
 
 static unsigned get_first_history(void)

@@ -243,18 +243,11 @@ static void run_random_step(struct world *w)
 	}
 }
 
-static unsigned count_histories(void)
-{
-	const char *percent = getenv("RTRACK_HISTORIES_PERCENT");
-
-	return percent ? HISTORIES * (unsigned)atoi(percent) / 100 : HISTORIES;
-}
-
 START_TEST(history_with_all_exits_waited_for_is_exact_to_the_tick)
 {
 	struct world w;
 
-	for (unsigned seed = 1; seed <= count_histories(); seed++) {
+	for (unsigned seed = 1; seed <= suite_share(HISTORIES); seed++) {
 		begin_world(&w, seed);
 		for (int step = 0; step < STEPS; step++)
 			run_random_step(&w);
@@ -273,7 +266,7 @@ START_TEST(history_with_unwaited_exits_neither_falls_nor_counts_twice)
 {
 	struct world w;
 
-	for (unsigned seed = 1; seed <= count_histories(); seed++) {
+	for (unsigned seed = 1; seed <= suite_share(HISTORIES); seed++) {
 		begin_world(&w, seed ^ 0x5a5a5a);
 		for (int step = 0; step < STEPS; step++) {
 			int index = 1 + (int)pick_random(&w, PROCESSES_MAX - 1);
@@ -597,7 +590,7 @@ int main(void)
 	TCase *random_trees = suite_case(suite, "random histories"),
 	      *cases = suite_case(suite, "cases");
 
-	printf("# %u histories each\n", count_histories());
+	printf("# %u histories each\n", suite_share(HISTORIES));
 	fflush(stdout);
 	tcase_add_test(random_trees, history_with_all_exits_waited_for_is_exact_to_the_tick);
 	tcase_add_test(random_trees, history_with_unwaited_exits_neither_falls_nor_counts_twice);

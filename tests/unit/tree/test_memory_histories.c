@@ -58,7 +58,7 @@ static void do_something(void)
 /* Looks after each step, as when little happens between two samples. */
 START_TEST(bounds_hold_the_truth_in_random_histories)
 {
-	for (unsigned history = 0; history < 50; history++) {
+	for (unsigned history = 0; history < suite_share(50); history++) {
 		pages_tear_down();
 		pages_set_up();
 		world.seed = (unsigned)_i * 1000 + history;
@@ -75,7 +75,7 @@ END_TEST
 /* Some processes are found after much has happened, and some never. */
 START_TEST(bounds_hold_the_truth_when_members_are_found_late)
 {
-	for (unsigned history = 0; history < 50; history++) {
+	for (unsigned history = 0; history < suite_share(50); history++) {
 		pages_tear_down();
 		pages_set_up();
 		world.seed = (unsigned)_i * 1000 + history;
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(links_of_members_are_those_of_living_processes)
 {
-	for (unsigned history = 0; history < 200; history++) {
+	for (unsigned history = 0; history < suite_share(200); history++) {
 		pages_tear_down();
 		pages_set_up();
 		world.seed = (unsigned)_i * 1000 + history;
