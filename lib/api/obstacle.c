@@ -72,70 +72,26 @@ static uint32_t kind_of_error(int err)
 	}
 }
 
-/* E.g.: a kernel without CONFIG_PROC_EVENTS has no such protocol. */
-static uint32_t kind_of_unheard(int err)
-{
-	uint32_t kind = kind_of_error(err);
-
-	return kind == RT_OBSTACLE_ERROR ? RT_OBSTACLE_KERNEL : kind;
-}
+/* Of causes that are obstacles. RT_OBSTACLE_ERROR: that depends on the error. */
+static const uint32_t kinds[] = {
+#define OBSTACLE(name, kind, text) [RTI_CAUSE_##name] = RT_OBSTACLE_##kind,
+#include "util/sentences.def"
+};
 
 static uint32_t kind_of(const struct rti_explanation *why)
 {
-	switch (why->cause) {
-	case RTI_CAUSE_NONE:
-	case RTI_CAUSE_BETWEEN_SAMPLES:
-	case RTI_CAUSE_GPU_SHARED:
-		return why->error ? RT_OBSTACLE_UNSEEN : 0;
-	case RTI_CAUSE_NO_FIGURE:
-	case RTI_CAUSE_KERNEL_THREAD:
-	case RTI_CAUSE_OTHER_ROOT:
-	case RTI_CAUSE_CGROUP_CONTROLLER:
-	case RTI_CAUSE_CGROUP_DIRECTORY:
-	case RTI_CAUSE_CGROUP_UNMOUNTED:
-	case RTI_CAUSE_CGROUP_ROOT:
-	case RTI_CAUSE_CGROUP_VERSION:
-		return RT_OBSTACLE_KERNEL;
-	case RTI_CAUSE_HIDDEN:
-		return RT_OBSTACLE_RIGHTS;
-	case RTI_CAUSE_ENDED:
-	case RTI_CAUSE_UNWAITED:
-	case RTI_CAUSE_UNREPORTED:
-	case RTI_CAUSE_THREAD_ENDED:
-	case RTI_CAUSE_GPU_CLOSED:
-	case RTI_CAUSE_ACCOUNT_LOST:
-	case RTI_CAUSE_CGROUP_REMOVED:
-	case RTI_CAUSE_CGROUP_DEVICE:
-		return RT_OBSTACLE_GONE;
-	case RTI_CAUSE_SIGCHLD:
-	case RTI_CAUSE_TICKS:
-	case RTI_CAUSE_CGROUP_MEMBERS:
-	case RTI_CAUSE_CGROUP_HIDDEN:
+	uint32_t kind = kinds[why->cause];
+
+	if (!why->error)
+		return 0;
+	if (why->cause == RTI_CAUSE_GPU && why->error == -ENODATA)
 		return RT_OBSTACLE_UNSEEN;
-	case RTI_CAUSE_NO_PSS_READS:
-	case RTI_CAUSE_PSS_UNWANTED:
-	case RTI_CAUSE_PSS_SHARE:
-	case RTI_CAUSE_PSS_HOLD:
-	case RTI_CAUSE_EVENTS_OFF:
-		return RT_OBSTACLE_OPTIONS;
-	case RTI_CAUSE_PSS_CHANGED:
-	case RTI_CAUSE_EVENTS_LATE:
-	case RTI_CAUSE_ACCOUNT_BEHIND:
-	case RTI_CAUSE_STALLED:
-		return RT_OBSTACLE_SLOW;
-	case RTI_CAUSE_EVENTS_UNHEARD:
-		return kind_of_unheard(why->error);
-	case RTI_CAUSE_EVENTS_LOST:
-		return RT_OBSTACLE_LIMIT;
-	case RTI_CAUSE_GPU:
-		return why->error == -ENODATA ? RT_OBSTACLE_UNSEEN : kind_of_error(why->error);
-	case RTI_CAUSE_READ:
-	case RTI_CAUSE_ACCOUNT_UNREAD:
-	case RTI_CAUSE_SKIPPED:
-	case RTI_CAUSE_NO_FILE_SYSTEM:
-		break;
-	}
-	return kind_of_error(why->error);
+	if (kind == RT_OBSTACLE_ERROR)
+		kind = kind_of_error(why->error);
+	/* E.g.: a kernel without CONFIG_PROC_EVENTS has no such protocol. */
+	if (kind == RT_OBSTACLE_ERROR && why->cause == RTI_CAUSE_EVENTS_UNHEARD)
+		kind = RT_OBSTACLE_KERNEL;
+	return kind;
 }
 
 int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct rt_obstacle *out,

@@ -9,6 +9,9 @@
 #include "api/kind.h"
 #include "os/procfs_path.h"
 #include "parse/parse.h"
+#include "util/sentence.h"
+
+#define BITS_MAX 512 /* bytes of the names of bits */
 
 static const char *constructor_of(uint32_t kind)
 {
@@ -32,82 +35,51 @@ static uint32_t other_kind_of(uint32_t kind, uint32_t flags)
 }
 
 /* E.g.: "RT_HAS_RATE, bit 57". */
-static void add_bits(struct rti_text *text, uint32_t group, uint64_t bits)
+static void write_bits(struct rti_text text, uint32_t group, uint64_t bits)
 {
 	for (uint64_t left = bits; left; left &= left - 1) {
 		uint64_t bit = left & -left;
 		const char *name = rti_constant_name(group, bit);
 
 		if (left != bits)
-			rti_text_add(text, ", ");
-		if (name) {
-			rti_text_add(text, name);
-		} else {
-			rti_text_add(text, "bit ");
-			rti_text_add_number(text, (uint64_t)__builtin_ctzll(bit));
-		}
+			rti_text_add(&text, ", ");
+		rti_text_add(&text, name ? name : "bit ");
+		if (!name)
+			rti_text_add_number(&text, (uint64_t)__builtin_ctzll(bit));
 	}
 }
 
+/* A flag that no tracker takes matters more than one that another kind takes. */
 static void add_flags(struct rti_text *text, uint32_t flags, uint32_t kind)
 {
 	uint32_t other_kind = other_kind_of(kind, flags);
-	uint32_t of_other = flags & rti_kind_flags(other_kind);
-	uint32_t unknown = flags & ~rti_kind_flags(kind) & ~of_other;
+	uint32_t of_other = flags & rti_kind_flags(other_kind), unknown = flags & ~of_other;
+	char names[BITS_MAX];
 
-	rti_text_add(text, "rt_opts.flags has ");
-	add_bits(text, RT_CONSTANTS_OPT, unknown ? unknown : of_other);
-	if (unknown) {
-		rti_text_add(text,
-		             ", which this library does not know: leave it out, or use a later"
-		             " release.");
-		return;
-	}
-	rti_text_add(text, ", which only ");
-	rti_text_add(text, constructor_of(other_kind));
-	rti_text_add(text, " takes.");
-}
-
-static void add_want(struct rti_text *text, uint64_t unknown)
-{
-	rti_text_add(text, "rt_opts.want has ");
-	add_bits(text, RT_CONSTANTS_HAS, unknown);
-	rti_text_add(text, ", which no tracker of this library measures: rt_domains() lists those"
-	                   " that it measures.");
-}
-
-static void add_size(struct rti_text *text, uint32_t size)
-{
-	rti_text_add(text, "rt_opts has ");
-	rti_text_add_number(text, size);
-	rti_text_add(text, " bytes, of which this library knows ");
-	rti_text_add_number(text, sizeof(struct rt_opts));
-	rti_text_add(text,
-	             ", and the rest is not 0: use the library of the later release that it was"
-	             " compiled for.");
+	write_bits(rti_text(names, sizeof(names)), RT_CONSTANTS_OPT, unknown ? unknown : of_other);
+	rti_say(text, unknown ? RTI_CAUSE_TRACKER_FLAGS_UNKNOWN : RTI_CAUSE_TRACKER_FLAGS_OF_OTHER,
+	        0, &(struct rti_values){ .name = names, .more = constructor_of(other_kind) });
 }
 
 void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint32_t kind, int err)
 {
 	uint64_t unknown = opts->want & ~rti_known_domains();
+	char names[BITS_MAX];
+	struct rti_values values = { .name = names,
+		                     .value = opts->size,
+		                     .other = sizeof(struct rt_opts) };
 
+	write_bits(rti_text(names, sizeof(names)), RT_CONSTANTS_HAS, unknown);
 	if (err == -E2BIG)
-		add_size(text, opts->size);
+		rti_say(text, RTI_CAUSE_TRACKER_TOO_LONG, 0, &values);
 	else if (opts->flags & ~rti_kind_flags(kind))
 		add_flags(text, opts->flags & ~rti_kind_flags(kind), kind);
 	else if (opts->reserved || opts->reserved_2)
-		rti_text_add(text,
-		             "rt_opts.reserved is not 0: clear the struct before it is filled.");
+		rti_say(text, RTI_CAUSE_TRACKER_RESERVED, 0, &values);
 	else if (unknown)
-		add_want(text, unknown);
+		rti_say(text, RTI_CAUSE_TRACKER_WANT, 0, &values);
 	else
-		rti_text_add(text, "rt_opts.size is not sizeof(struct rt_opts).");
-}
-
-static void add_process(struct rti_text *text, int32_t pid)
-{
-	rti_text_add(text, "process ");
-	rti_text_add_number(text, (uint64_t)pid);
+		rti_say(text, RTI_CAUSE_TRACKER_SIZE, 0, &values);
 }
 
 /* Returns the process that a thread belongs to, or 0 if there is no such thread. */
@@ -124,163 +96,60 @@ static int32_t find_leader(const struct rti_procfs *procfs, int32_t tid)
 	return err == 0 && status.has & RTI_STATUS_TGID && status.tgid != tid ? status.tgid : 0;
 }
 
-static void add_root(struct rti_text *text, const struct rt_opts *opts)
+/* Returns false, having said why, if proc itself cannot be used. */
+static bool open_proc(struct rti_procfs *procfs, struct rti_text *text, const struct rt_opts *opts,
+                      const struct rti_procfs_ops *ops)
 {
-	if (!opts->root)
-		return;
-	rti_text_add(text, " below ");
-	rti_text_add(text, opts->root);
+	int err = rti_procfs_open(procfs, opts->root, ops);
+
+	if (err < 0)
+		rti_say(text, opts->root ? RTI_CAUSE_PROC_OF_ROOT : RTI_CAUSE_PROC, err,
+		        &(struct rti_values){ .error = rt_strerror(err), .name = opts->root });
+	return err == 0;
 }
 
-static void add_missing(struct rti_text *text, const struct rt_opts *opts,
-                        const struct rti_procfs *procfs, int32_t pid)
-{
-	int32_t leader = find_leader(procfs, pid);
-
-	if (leader) {
-		rti_text_add_number(text, (uint64_t)pid);
-		rti_text_add(text, " is the id of a thread of ");
-		add_process(text, leader);
-		rti_text_add(text, ": follow that process.");
-		return;
-	}
-	rti_text_add(text, "There is no ");
-	add_process(text, pid);
-	add_root(text, opts);
-	rti_text_add(text, opts->root ? "."
-	                              : " in the pid namespace of the caller. It may have"
-	                                " ended.");
-}
-
-static void add_hidden(struct rti_text *text, int32_t pid)
-{
-	rti_text_add(text, "/proc hides ");
-	add_process(text, pid);
-	rti_text_add(text, ", since it is mounted with hidepid. Mount it without hidepid, join the"
-	                   " group of its option gid=, or use CAP_SYS_PTRACE.");
-}
-
-/* proc itself cannot be used. */
-static void add_proc(struct rti_text *text, const struct rt_opts *opts, int err)
-{
-	if (err == -ENOENT && !opts->root) {
-		rti_text_add(text, "No proc file system is mounted at /proc: mount one there.");
-		return;
-	}
-	rti_text_add(text, opts->root ? "rt_opts.root must name a directory with proc in it: "
-	                              : "/proc cannot be opened: ");
-	rti_text_add(text, opts->root ? opts->root : "");
-	rti_text_add(text, opts->root ? "/proc: " : "");
-	rti_text_add(text, rt_strerror(err));
-	rti_text_add(text, ".");
-}
-
-/* Returns NULL if there is more to say. */
-static const char *plain_text(int err)
-{
-	switch (err) {
-	case -EFAULT:
-		return "The address for the tracker is NULL.";
-	case -EXDEV:
-		return "/proc belongs to another pid namespace, where the pid means another"
-		       " process: mount a proc file system of the caller's pid namespace.";
-	case -EMFILE:
-		return "The limit of open descriptors is reached: close some, or raise"
-		       " RLIMIT_NOFILE.";
-	case -ENFILE:
-		return "The system has too many open files: close some, or raise the sysctl"
-		       " fs.file-max.";
-	case -ENOMEM:
-		return "Memory ran out.";
-	default:
-		return NULL;
-	}
-}
-
-static bool is_about_options(int err)
-{
-	return err == -EINVAL || err == -E2BIG;
-}
-
-/* Of proc itself, of a process that is missing or hidden, or of the system (pid 0). */
+/* Of a process that is missing or hidden, or of the system (pid 0). */
 static void add_failure(struct rti_text *text, const struct rt_opts *opts, int32_t pid, int err,
                         const struct rti_procfs_ops *ops)
 {
+	struct rti_values values = { .error = rt_strerror(err), .name = opts->root, .pid = pid };
+	enum rti_cause cause = pid ? RTI_CAUSE_PROCESS_FILES : RTI_CAUSE_SYSTEM_SOURCE;
 	struct rti_procfs procfs;
-	int opened = rti_procfs_open(&procfs, opts->root, ops);
+	int32_t leader;
 
-	if (opened < 0) {
-		add_proc(text, opts, opened);
-	} else if (!pid) {
-		rti_text_add(text, "A source of figures of the system cannot be opened: ");
-		rti_text_add(text, rt_strerror(err));
-		rti_text_add(text, ".");
-	} else if (err == -ESRCH) {
-		add_missing(text, opts, &procfs, pid);
-	} else if (err == -EACCES) {
-		add_hidden(text, pid);
-	} else {
-		rti_text_add(text, "The files of ");
-		add_process(text, pid);
-		rti_text_add(text, " cannot be read: ");
-		rti_text_add(text, rt_strerror(err));
-		rti_text_add(text, ".");
+	if (!open_proc(&procfs, text, opts, ops))
+		return;
+	leader = pid && err == -ESRCH ? find_leader(&procfs, pid) : 0;
+	rti_procfs_close(&procfs);
+	if (leader) {
+		cause = RTI_CAUSE_THREAD;
+		values.value = (uint64_t)pid;
+		values.pid = leader;
+	} else if (pid && err == -ESRCH) {
+		cause = opts->root ? RTI_CAUSE_NO_PROCESS_OF_ROOT : RTI_CAUSE_NO_PROCESS;
+	} else if (pid && err == -EACCES) {
+		cause = RTI_CAUSE_HIDDEN;
 	}
-	if (opened == 0)
-		rti_procfs_close(&procfs);
+	rti_say(text, cause, err, &values);
 }
 
 void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t pid, int err,
                              const struct rti_procfs_ops *ops)
 {
-	const char *plain = plain_text(err);
+	const struct rti_values values = { .pid = pid };
 	struct rti_text text;
 
 	if (!opts->message || !opts->message_size)
 		return;
 	text = rti_text(opts->message, opts->message_size);
-	if (plain)
-		rti_text_add(&text, plain);
-	else if (err == -EINVAL && kind == RT_KIND_PID && pid <= 0)
-		rti_text_add(&text, "A pid is a number above 0.");
-	else if (is_about_options(err))
+	if (rti_say(&text, RTI_CAUSE_TRACKER, err, &values))
+		return;
+	if (err == -EINVAL && kind == RT_KIND_PID && pid <= 0)
+		rti_say(&text, RTI_CAUSE_TRACKER_PID, err, &values);
+	else if (err == -EINVAL || err == -E2BIG)
 		rti_opts_error_add(&text, opts, kind, err);
 	else
 		add_failure(&text, opts, pid, err, ops);
-}
-
-/* What is wrong with the name of a cgroup, or where it is not. */
-static void add_cgroup_failure(struct rti_text *text, const char *name, int err)
-{
-	switch (err) {
-	case -EINVAL:
-		rti_text_add(text,
-		             "A cgroup is a path below the mounts (/system.slice/x.service), a"
-		             " directory (/sys/fs/cgroup/...) or a line of"
-		             " /proc/PID/cgroup, without \"..\".");
-		return;
-	case -ENOENT:
-		rti_text_add(text, "There is no cgroup ");
-		rti_text_add(text, name);
-		rti_text_add(text, " in any hierarchy that is mounted.");
-		return;
-	case -EOPNOTSUPP:
-		rti_text_add(text, "No cgroup file system is mounted: mount cgroup v2 at"
-		                   " /sys/fs/cgroup.");
-		return;
-	case -EACCES:
-	case -EPERM:
-		rti_text_add(text, "The caller may not look into the cgroup ");
-		rti_text_add(text, name);
-		rti_text_add(text, ": run the caller as root.");
-		return;
-	default:
-		rti_text_add(text, "The cgroup ");
-		rti_text_add(text, name);
-		rti_text_add(text, " cannot be read: ");
-		rti_text_add(text, rt_strerror(err));
-		rti_text_add(text, ".");
-	}
 }
 
 static bool are_options_wrong(const struct rt_opts *opts, int err)
@@ -293,23 +162,21 @@ static bool are_options_wrong(const struct rt_opts *opts, int err)
 void rti_opts_error_describe_cgroup(const struct rt_opts *opts, const char *name, int err,
                                     const struct rti_procfs_ops *ops)
 {
-	const char *plain = name ? plain_text(err) : "The name of the cgroup is NULL.";
+	const struct rti_values values = { .error = rt_strerror(err), .name = name };
 	struct rti_procfs procfs;
 	struct rti_text text;
-	int opened;
 
 	if (!opts->message || !opts->message_size)
 		return;
 	text = rti_text(opts->message, opts->message_size);
-	opened = rti_procfs_open(&procfs, opts->root, ops);
-	if (plain)
-		rti_text_add(&text, plain);
+	if (!name)
+		rti_say(&text, RTI_CAUSE_CGROUP_UNNAMED, err, &values);
+	else if (rti_say(&text, RTI_CAUSE_TRACKER, err, &values))
+		return;
 	else if (are_options_wrong(opts, err))
 		rti_opts_error_add(&text, opts, RT_KIND_CGROUP, err);
-	else if (opened < 0)
-		add_proc(&text, opts, opened);
-	else
-		add_cgroup_failure(&text, name, err);
-	if (opened == 0)
+	else if (open_proc(&procfs, &text, opts, ops)) {
 		rti_procfs_close(&procfs);
+		rti_say(&text, RTI_CAUSE_CGROUP, err, &values);
+	}
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "bpf/refusal.h"
-#include "util/text.h"
+#include "util/sentence.h"
 
 void rti_bpf_describe(const struct rti_trace_request *request, int err)
 {
@@ -13,6 +13,5 @@ void rti_bpf_describe(const struct rti_trace_request *request, int err)
 
 	rti_bpf_refusal_add(&text, err, "5.17");
 	if (err == -EPERM && !request->command && rti_bpf_lacks_capability())
-		rti_text_add(&text, " A command that is started can be traced by ptrace without"
-		                    " them.");
+		rti_say(&text, RTI_CAUSE_BPF_BUT_PTRACE, err, NULL);
 }

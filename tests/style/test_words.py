@@ -153,7 +153,7 @@ def findings(path: str, text: str) -> Iterator[Finding]:
             yield Finding(path, number, match[0], BANNED[(match.lastindex or 0) - 1].instead)
         if LIVES_PREFIX.search(line):
             yield Finding(path, number, "lives_", INSTEAD_OF_LIVES)
-    if path.startswith("lib/") and path.endswith((".c", ".h")):
+    if path.startswith("lib/") and path.endswith((".c", ".h", ".def")):
         for number, line in enumerate(without_comments(text).split("\n"), 1):
             if LIVES.search(plain(line)) and not LIVES_PREFIX.search(line):
                 yield Finding(path, number, "lives", INSTEAD_OF_LIVES)
