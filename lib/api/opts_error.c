@@ -108,75 +108,64 @@ static bool open_proc(struct rti_procfs *procfs, struct rti_text *text, const st
 	return err == 0;
 }
 
-/* Of a process that is missing or hidden, or of the system (pid 0). */
-static void add_failure(struct rti_text *text, const struct rt_opts *opts, int32_t pid, int err,
+/* Of a process that is missing or hidden, of a cgroup, or of the system. */
+static void add_failure(struct rti_text *text, const struct rt_opts *opts,
+                        const struct rti_subject *subject, int err,
                         const struct rti_procfs_ops *ops)
 {
-	struct rti_values values = { .error = rt_strerror(err), .name = opts->root, .pid = pid };
-	enum rti_cause cause = pid ? RTI_CAUSE_PROCESS_FILES : RTI_CAUSE_SYSTEM_SOURCE;
+	struct rti_values values = { .error = rt_strerror(err),
+		                     .name = subject->name ? subject->name : opts->root,
+		                     .pid = subject->pid };
+	bool is_missing = subject->kind == RT_KIND_PID && err == -ESRCH;
+	enum rti_cause cause = RTI_CAUSE_PROCESS_FILES;
 	struct rti_procfs procfs;
 	int32_t leader;
 
 	if (!open_proc(&procfs, text, opts, ops))
 		return;
-	leader = pid && err == -ESRCH ? find_leader(&procfs, pid) : 0;
+	leader = is_missing ? find_leader(&procfs, subject->pid) : 0;
 	rti_procfs_close(&procfs);
-	if (leader) {
+	if (subject->kind == RT_KIND_CGROUP) {
+		cause = RTI_CAUSE_CGROUP;
+	} else if (subject->kind == RT_KIND_SYSTEM) {
+		cause = RTI_CAUSE_SYSTEM_SOURCE;
+	} else if (leader) {
 		cause = RTI_CAUSE_THREAD;
-		values.value = (uint64_t)pid;
+		values.value = (uint64_t)subject->pid;
 		values.pid = leader;
-	} else if (pid && err == -ESRCH) {
+	} else if (is_missing) {
 		cause = opts->root ? RTI_CAUSE_NO_PROCESS_OF_ROOT : RTI_CAUSE_NO_PROCESS;
-	} else if (pid && err == -EACCES) {
+	} else if (err == -EACCES) {
 		cause = RTI_CAUSE_HIDDEN;
 	}
 	rti_say(text, cause, err, &values);
 }
 
-void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t pid, int err,
+/* The name of a cgroup may be wrong instead. */
+static bool are_options_wrong(const struct rt_opts *opts, uint32_t kind, int err)
+{
+	return err == -E2BIG ||
+	       (err == -EINVAL &&
+	        (kind != RT_KIND_CGROUP || opts->flags & ~rti_kind_flags(kind) || opts->reserved ||
+	         opts->reserved_2 || opts->want & ~rti_known_domains()));
+}
+
+void rti_opts_error_describe(const struct rt_opts *opts, const struct rti_subject *subject, int err,
                              const struct rti_procfs_ops *ops)
 {
-	const struct rti_values values = { .pid = pid };
 	struct rti_text text;
 
 	if (!opts->message || !opts->message_size)
 		return;
 	text = rti_text(opts->message, opts->message_size);
-	if (rti_say(&text, RTI_CAUSE_TRACKER, err, &values))
+	if (subject->kind == RT_KIND_CGROUP && !subject->name)
+		rti_say(&text, RTI_CAUSE_CGROUP_UNNAMED, err, NULL);
+	else if (rti_say(&text, RTI_CAUSE_TRACKER, err, NULL))
 		return;
-	if (err == -EINVAL && kind == RT_KIND_PID && pid <= 0)
-		rti_say(&text, RTI_CAUSE_TRACKER_PID, err, &values);
-	else if (err == -EINVAL || err == -E2BIG)
-		rti_opts_error_add(&text, opts, kind, err);
+	else if (err == -EINVAL && subject->kind == RT_KIND_PID && subject->pid <= 0)
+		rti_say(&text, RTI_CAUSE_TRACKER_PID, err, NULL);
+	else if (are_options_wrong(opts, subject->kind, err))
+		rti_opts_error_add(&text, opts, subject->kind, err);
 	else
-		add_failure(&text, opts, pid, err, ops);
-}
-
-static bool are_options_wrong(const struct rt_opts *opts, int err)
-{
-	return err == -E2BIG || (err == -EINVAL &&
-	                         (opts->flags & ~rti_kind_flags(RT_KIND_CGROUP) || opts->reserved ||
-	                          opts->reserved_2 || opts->want & ~rti_known_domains()));
-}
-
-void rti_opts_error_describe_cgroup(const struct rt_opts *opts, const char *name, int err,
-                                    const struct rti_procfs_ops *ops)
-{
-	const struct rti_values values = { .error = rt_strerror(err), .name = name };
-	struct rti_procfs procfs;
-	struct rti_text text;
-
-	if (!opts->message || !opts->message_size)
-		return;
-	text = rti_text(opts->message, opts->message_size);
-	if (!name)
-		rti_say(&text, RTI_CAUSE_CGROUP_UNNAMED, err, &values);
-	else if (rti_say(&text, RTI_CAUSE_TRACKER, err, &values))
-		return;
-	else if (are_options_wrong(opts, err))
-		rti_opts_error_add(&text, opts, RT_KIND_CGROUP, err);
-	else if (open_proc(&procfs, &text, opts, ops)) {
-		rti_procfs_close(&procfs);
-		rti_say(&text, RTI_CAUSE_CGROUP, err, &values);
-	}
+		add_failure(&text, opts, subject, err, ops);
 }

@@ -12,14 +12,17 @@
  * -E2BIG. */
 void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint32_t kind, int err);
 
-/* Write a sentence about any error of rt_pid_tracker_new() or rt_system_tracker_new() to
- * opts->message, cut to fit. Nothing if the caller wants no message. Reads files again, since the
- * cost of a failure does not matter. */
-void rti_opts_error_describe(const struct rt_opts *opts, uint32_t kind, int32_t pid, int err,
-                             const struct rti_procfs_ops *ops);
+/* What a tracker follows. */
+struct rti_subject {
+	uint32_t kind;
+	int32_t pid;      /* RT_KIND_PID; else 0 */
+	const char *name; /* RT_KIND_CGROUP; else NULL */
+};
 
-/* The same for rt_cgroup_tracker_new(). */
-void rti_opts_error_describe_cgroup(const struct rt_opts *opts, const char *name, int err,
-                                    const struct rti_procfs_ops *ops);
+/* Write a sentence about any error of a constructor of trackers to opts->message, cut to fit.
+ * Nothing if the caller wants no message. Reads files again, since the cost of a failure does not
+ * matter. */
+void rti_opts_error_describe(const struct rt_opts *opts, const struct rti_subject *subject, int err,
+                             const struct rti_procfs_ops *ops);
 
 #endif

@@ -60,13 +60,6 @@ static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts
 	return share < MOST_FILES ? share : MOST_FILES;
 }
 
-/* What a tracker follows. */
-struct subject {
-	uint32_t kind;
-	int32_t pid;      /* RT_KIND_PID */
-	const char *name; /* RT_KIND_CGROUP */
-};
-
 static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_tree_opts *opts)
 {
 	int err;
@@ -80,7 +73,7 @@ static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_
 	return err;
 }
 
-static int init_subject(struct rt_tracker *t, const struct subject *subject,
+static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
                         const struct rt_opts *opts)
 {
 	struct rti_tree_opts tree_opts = { .pid = subject->pid,
@@ -99,7 +92,7 @@ static int init_subject(struct rt_tracker *t, const struct subject *subject,
 	                              : init_cgroup(t, subject->name, &tree_opts);
 }
 
-static int init(struct rt_tracker *t, const struct subject *subject, const struct rt_opts *opts,
+static int init(struct rt_tracker *t, const struct rti_subject *subject, const struct rt_opts *opts,
                 const struct rti_procfs_ops *ops)
 {
 	int err = rti_procfs_open(&t->procfs, opts->root, ops);
@@ -123,7 +116,7 @@ static int init(struct rt_tracker *t, const struct subject *subject, const struc
 	return err;
 }
 
-static int new_tracker(struct rt_tracker **out, const struct subject *subject,
+static int new_tracker(struct rt_tracker **out, const struct rti_subject *subject,
                        const struct rt_opts *known, const struct rti_procfs_ops *ops)
 {
 	struct rt_tracker *t = calloc(1, sizeof(*t));
@@ -140,7 +133,7 @@ static int new_tracker(struct rt_tracker **out, const struct subject *subject,
 }
 
 /* Check all arguments first. */
-static int make_tracker(struct rt_tracker **out, const struct subject *subject,
+static int make_tracker(struct rt_tracker **out, const struct rti_subject *subject,
                         const struct rt_opts *opts, const struct rti_procfs_ops *ops)
 {
 	struct rt_opts known;
@@ -154,31 +147,29 @@ static int make_tracker(struct rt_tracker **out, const struct subject *subject,
 		err = -EINVAL;
 	if (err == 0)
 		err = new_tracker(out, subject, &known, ops);
-	if (err < 0 && subject->kind == RT_KIND_CGROUP)
-		rti_opts_error_describe_cgroup(&known, subject->name, err, ops);
-	else if (err < 0)
-		rti_opts_error_describe(&known, subject->kind, subject->pid, err, ops);
+	if (err < 0)
+		rti_opts_error_describe(&known, subject, err, ops);
 	return err;
 }
 
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
                     const struct rti_procfs_ops *ops)
 {
-	struct subject subject = { .kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM, .pid = pid };
+	struct rti_subject subject = { .kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM, .pid = pid };
 
 	return make_tracker(out, &subject, opts, ops);
 }
 
 int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts)
 {
-	struct subject subject = { .kind = RT_KIND_PID, .pid = pid };
+	struct rti_subject subject = { .kind = RT_KIND_PID, .pid = pid };
 
 	return make_tracker(out, &subject, opts, &rti_procfs_linux);
 }
 
 int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
 {
-	struct subject subject = { .kind = RT_KIND_SYSTEM };
+	struct rti_subject subject = { .kind = RT_KIND_SYSTEM };
 
 	return make_tracker(out, &subject, opts, &rti_procfs_linux);
 }
@@ -186,7 +177,7 @@ int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts)
 int rti_cgroup_tracker_new(struct rt_tracker **out, const char *name, const struct rt_opts *opts,
                            const struct rti_procfs_ops *ops)
 {
-	struct subject subject = { .kind = RT_KIND_CGROUP, .name = name };
+	struct rti_subject subject = { .kind = RT_KIND_CGROUP, .name = name };
 
 	return make_tracker(out, &subject, opts, ops);
 }

@@ -89,11 +89,12 @@ static void describe_opts(uint32_t kind, const char *root, int err, uint32_t siz
 		.size = sizeof(opts), .root = root, .message = message, .message_size = size
 	};
 
-	if (kind == RT_KIND_CGROUP)
-		rti_opts_error_describe_cgroup(&opts, "/a", err, &rti_procfs_linux);
-	else
-		rti_opts_error_describe(&opts, kind, kind == RT_KIND_PID ? 1 : 0, err,
-		                        &rti_procfs_linux);
+	rti_opts_error_describe(
+	    &opts,
+	    &(struct rti_subject){ .kind = kind,
+	                           .pid = kind == RT_KIND_PID,
+	                           .name = kind == RT_KIND_CGROUP ? "/a" : NULL },
+	    err, &rti_procfs_linux);
 }
 
 START_TEST(every_error_of_a_tracker_has_a_sentence)
@@ -376,17 +377,18 @@ static int refuse_open(int dirfd, const char *path, int flags)
 
 START_TEST(proc_that_cannot_be_opened_is_named_with_its_root)
 {
+	const struct rti_subject system = { .kind = RT_KIND_SYSTEM };
 	struct rti_procfs_ops refusing = rti_procfs_linux;
 	struct rt_opts opts = { .size = sizeof(opts),
 		                .message = message,
 		                .message_size = sizeof(message) };
 
 	refusing.open = refuse_open;
-	rti_opts_error_describe(&opts, RT_KIND_SYSTEM, 0, -EACCES, &refusing);
+	rti_opts_error_describe(&opts, &system, -EACCES, &refusing);
 	ck_assert_msg(strncmp(message, "/proc cannot be opened: permission", 34) == 0, "%s",
 	              message);
 	opts.root = "/nowhere";
-	rti_opts_error_describe(&opts, RT_KIND_SYSTEM, 0, -EACCES, &refusing);
+	rti_opts_error_describe(&opts, &system, -EACCES, &refusing);
 	ck_assert_msg(strstr(message, "a directory with proc in it: /nowhere/proc: ") != NULL, "%s",
 	              message);
 }
@@ -398,7 +400,8 @@ START_TEST(cgroup_without_a_name_is_said_to_have_none)
 		                      .message = message,
 		                      .message_size = sizeof(message) };
 
-	rti_opts_error_describe_cgroup(&opts, NULL, -EFAULT, &rti_procfs_linux);
+	rti_opts_error_describe(&opts, &(struct rti_subject){ .kind = RT_KIND_CGROUP }, -EFAULT,
+	                        &rti_procfs_linux);
 	ck_assert_str_eq(message, "The name of the cgroup is NULL.");
 }
 END_TEST
@@ -419,7 +422,8 @@ START_TEST(missing_process_is_called_a_thread_only_if_its_file_says_so)
 	fixture_new(&f);
 	fixture_write(&f, "proc/5/status", cases[_i].status);
 	opts.root = f.root;
-	rti_opts_error_describe(&opts, RT_KIND_PID, 5, -ESRCH, &rti_procfs_linux);
+	rti_opts_error_describe(&opts, &(struct rti_subject){ .kind = RT_KIND_PID, .pid = 5 },
+	                        -ESRCH, &rti_procfs_linux);
 	fixture_free(&f);
 	ck_assert_msg(strstr(message, cases[_i].words) == message, "%s", message);
 }
