@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,17 +22,6 @@
  * arguments and environment. */
 #define STARTER_KIB 256
 
-static struct timeval time_since(struct timeval now, struct timeval before)
-{
-	now.tv_sec -= before.tv_sec;
-	now.tv_usec -= before.tv_usec;
-	if (now.tv_usec < 0) {
-		now.tv_usec += 1000000;
-		now.tv_sec--;
-	}
-	return now;
-}
-
 /* A caller may have waited for other children before. The largest peak may then be one of
  * theirs. */
 void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
@@ -41,8 +31,8 @@ void rts_get_reaped(const struct rts_supervisor *s, struct rusage *use)
 	getrusage(RUSAGE_CHILDREN, use);
 	if (!s->is_caller)
 		return;
-	use->ru_utime = time_since(use->ru_utime, before->ru_utime);
-	use->ru_stime = time_since(use->ru_stime, before->ru_stime);
+	timersub(&use->ru_utime, &before->ru_utime, &use->ru_utime);
+	timersub(&use->ru_stime, &before->ru_stime, &use->ru_stime);
 	use->ru_maxrss = (long)s->reaped_maxrss_kib;
 	use->ru_minflt -= before->ru_minflt;
 	use->ru_majflt -= before->ru_majflt;
