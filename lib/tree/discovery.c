@@ -177,6 +177,44 @@ static void mark_members(struct rti_tree *tree)
 	}
 }
 
+/* What it forks from now on is new. */
+static void note_scanned(const struct rti_tree *tree, struct rti_member *m)
+{
+	m->scan.last_pid = tree->discovery.last_pid;
+	m->scan.clock_ns = m->clock.now.total_ns;
+}
+
+/* The children files of threads are opened each time. */
+static uint64_t count_due_threads(const struct rti_tree *tree)
+{
+	uint64_t threads = 0;
+
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (m->scan.is_due && m->stat.num_threads > 1)
+			threads += m->stat.num_threads;
+	}
+	return threads;
+}
+
+/* Scan /proc instead of the children files that are due. Returns whether that has shown as much.
+ * Else the members that it has found are due, too. */
+static bool scan_proc_instead(struct rti_tree *tree)
+{
+	struct rti_member_table *table = &tree->table;
+	size_t known = table->count;
+	bool is_whole = rti_scan_proc(tree) == 0;
+
+	rti_read_clocks_from(tree, known);
+	for (size_t i = 0; i < table->count; i++) {
+		table->members[i].scan.is_due |= i >= known;
+		if (is_whole && table->members[i].scan.is_due)
+			note_scanned(tree, &table->members[i]);
+	}
+	return is_whole;
+}
+
 /* Members that are found are scanned in turn. */
 static void scan_due(struct rti_tree *tree)
 {
@@ -188,8 +226,7 @@ static void scan_due(struct rti_tree *tree)
 
 		if (!m->scan.is_due)
 			continue;
-		m->scan.last_pid = tree->discovery.last_pid;
-		m->scan.clock_ns = m->clock.now.total_ns;
+		note_scanned(tree, m);
 		if (scan_children(tree, m))
 			rti_discovery_force_scan(&table->members[i]);
 		rti_read_clocks_from(tree, known);
@@ -200,10 +237,14 @@ static void scan_due(struct rti_tree *tree)
 
 static void scan_marked(struct rti_tree *tree)
 {
+	uint64_t threads;
+
 	for (size_t i = 0; i < tree->table.count; i++)
 		tree->table.members[i].scan.is_due = false;
 	mark_members(tree);
-	scan_due(tree);
+	threads = count_due_threads(tree);
+	if (!threads || !rti_proc_scan_pays(tree, threads) || !scan_proc_instead(tree))
+		scan_due(tree);
 }
 
 void rti_discovery_force_scan(struct rti_member *m)
@@ -244,7 +285,7 @@ static void begin_scan(struct rti_tree *tree)
 	d->was_scanned = true;
 	d->last_pid = read_last_pid(tree);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
-		rti_scan_proc(tree);
+		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
 }
 

@@ -4,25 +4,37 @@
 
 #include <errno.h>
 
+#include "collect/hidepid.h"
 #include "collect/pid_stat.h"
 #include "os/procfs_path.h"
 #include "tree/new_members.h"
+#include "tree/strategy.h"
 #include "util/arith.h"
 #include "util/array.h"
 #include "util/visit.h"
 
-/* A process that cannot be looked at is rarely a descendant. */
+struct scan {
+	struct rti_tree *tree;
+	int err; /* of the first process that could not be looked at */
+};
+
 static int add_candidate(void *arg, const char *name)
 {
-	struct rti_tree *tree = arg;
-	struct rti_discovery_state *d = &tree->discovery;
+	struct scan *scan = arg;
+	struct rti_discovery_state *d = &scan->tree->discovery;
 	int32_t pid = rti_path_number(name);
 	struct rti_candidate *grown;
 	struct rti_pid_stat stat;
+	int err;
 
-	if (pid == 0 || rti_member_find(&tree->table, pid) ||
-	    rti_pid_stat_read(tree->ctx, pid, NULL, &stat) < 0)
+	if (pid == 0 || rti_member_find(&scan->tree->table, pid))
 		return RTI_CONTINUE;
+	err = rti_pid_stat_read(scan->tree->ctx, pid, NULL, &stat);
+	if (err < 0) {
+		if (err != -ESRCH && scan->err == 0)
+			scan->err = err;
+		return RTI_CONTINUE;
+	}
 	grown = rti_array_grow(d->candidates, &d->candidate_capacity, d->candidate_count + 1,
 	                       sizeof(*grown));
 	if (!grown)
@@ -52,14 +64,46 @@ static bool add_candidates(struct rti_tree *tree)
 }
 
 /* Pids mostly rise from parent to child, so one round finds most. */
-void rti_scan_proc(struct rti_tree *tree)
+static int scan_all(struct scan *scan)
 {
+	struct rti_tree *tree = scan->tree;
 	int err;
 
 	tree->discovery.candidate_count = 0;
-	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, tree);
+	err = rti_procfs_list(tree->ctx->procfs, RTI_PROC, ".", add_candidate, scan);
 	while (add_candidates(tree))
 		;
+	return err;
+}
+
+int rti_scan_proc(struct rti_tree *tree)
+{
+	struct scan scan = { .tree = tree };
+	int err = scan_all(&scan);
+
+	return err < 0 ? err : scan.err;
+}
+
+/* A process that cannot be looked at is rarely a descendant. */
+void rti_note_proc_scan(struct rti_tree *tree)
+{
+	struct scan scan = { .tree = tree };
+	int err = scan_all(&scan);
+
 	if (err < 0)
 		rti_note_skipped(tree, 0, err);
+}
+
+/* The directory has a link for each process of the system, and some more. A process that is hidden
+ * is in the children file of its parent, but not in the directory. */
+bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t threads)
+{
+	const struct rti_context *ctx = tree->ctx;
+	uint64_t listed = rti_procfs_count_links(ctx->procfs, RTI_PROC),
+		 others = rti_subtract_saturated(listed, tree->table.count);
+
+	return listed > 0 && !ctx->procfs->is_foreign &&
+	       rti_pays(&rti_strategies[RTI_SCAN_PROC], tree->table.count, threads * RTI_FILE_NS,
+	                others * RTI_FILE_NS + listed * RTI_ENTRY_NS) &&
+	       !rti_proc_hides_processes(ctx);
 }

@@ -6,7 +6,14 @@
 
 #include "tree/state.h"
 
-/* Add the descendants of all members. If the directory cannot be listed, this is noted. */
-void rti_scan_proc(struct rti_tree *tree);
+/* Add the descendants of all members. Returns 0, or -errno if /proc cannot be listed, or a process
+ * that may be one cannot be looked at. */
+int rti_scan_proc(struct rti_tree *tree);
+
+/* The same where there are no children files. If /proc cannot be listed, this is noted. */
+void rti_note_proc_scan(struct rti_tree *tree);
+
+/* Whether a scan costs less than the children files of so many threads, and shows as much. */
+bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t threads);
 
 #endif

@@ -2,19 +2,21 @@
 /* What pays in a tree: every decision to do what costs something because that saves more, or shows
  * what is worth it. Pure: no I/O, no clock.
  *
- *   decision            saved                        cost                         if saved is
- *   ------------------  ---------------------------  ---------------------------  ------------------
- *   read in batches     reads so far, without it     loading the BPF reader       the cost
- *   watch the tree      looks since the last         switches of the system       1/2 of the cost
- *                       decision that it would save  since, with its programs
- *   keep the watch      the same that it has saved   the same                     1/8 of the cost
- *   search all threads  time since the last search   that search, or 4 ms         4000 times the cost
- *   look in turn        time since the last look     a look                       5000 times the cost
- *   check a cgroup      time since the last check    a check                      1000 times the cost
- *   keep files that     descriptors that may be      members                      6 times the cost:
- *   are read seldom     open                                                      each has six files
- *   read a part of      what the budget of memory    looks at all members, to     10 times the cost
- *   the memory          reads has saved up           find what is due
+ *   decision             saved                          cost                      if saved is
+ *   -------------------  -----------------------------  ------------------------  -------------
+ *   read in batches      reads so far, without it       loading the BPF reader    the cost
+ *   watch the tree       looks since the last decision  switches of the system    half of it
+ *                        that it would save             since, with its programs
+ *   keep the watch       the same that it has saved     the same                  an eighth
+ *   search all threads   time since the last search     that search, or 4 ms      4000 times it
+ *   look in turn         time since the last look       a look                    5000 times it
+ *   check a cgroup       time since the last check      a check                   1000 times it
+ *   scan all of /proc    children files of the threads  a list, and the stat of   twice the cost
+ *                        that may have forked           all that are no members
+ *   keep files that are  descriptors that may be open   members                   6 times it:
+ *   read seldom                                                                   six files each
+ *   read a part of the   what the budget of memory      looks at all members, to  10 times it
+ *   memory               reads has saved up             find what is due
  *
  * The first needs 10 members, the second 256 and the third 128. Both of the watch are decided after
  * 32,768 looks, or of the third looks and switches.
@@ -36,6 +38,8 @@
 #define RTI_SWITCH_NS 200u          /* the programs of a watch, at a switch */
 #define RTI_LOOK_NS 500u            /* a look at a member that is not in the cache */
 #define RTI_OPEN_NS 4000u           /* opening a file of a member */
+#define RTI_FILE_NS 6000u           /* opening, reading and closing a file of a process or thread */
+#define RTI_ENTRY_NS 500u           /* an entry of /proc, when it is listed */
 #define RTI_CGROUP_LOOK_NS 10000u   /* reading the cgroup of a member */
 #define RTI_ROLLUP_NS 15000u        /* PSS of a process without pages: open, and its mappings */
 #define RTI_ROLLUP_PAGE_PS 43000u   /* picoseconds for each of its pages; then learned */
@@ -51,6 +55,7 @@ enum rti_strategy_name {
 	RTI_SEARCH_THREADS,
 	RTI_LOOK_IN_TURN,
 	RTI_CHECK_CGROUP,
+	RTI_SCAN_PROC,
 	RTI_KEEP_SELDOM_FILES,
 	RTI_READ_PART,
 	RTI_STRATEGIES

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A tree that forks in every way: each sample has all of its processes, however new members are
  * found. */
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -156,9 +159,20 @@ static void work(int orders)
 	_exit(0);
 }
 
+static void *sleep_forever(void *nothing)
+{
+	stop_here();
+	return nothing;
+}
+
+/* It has two threads, of which one does nothing. */
 static void run_root(int orders[WORKERS][2])
 {
+	pthread_t thread;
+
 	setpgid(0, 0);
+	if (pthread_create(&thread, NULL, sleep_forever, NULL) != 0)
+		_exit(1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int i = 0; i < WORKERS; i++) {
 		if (fork() == 0)
@@ -245,18 +259,23 @@ static uint64_t fake_monotonic_ns(void)
 	return fix.now_ns;
 }
 
-static struct rt_tracker *track_root(void)
+static struct rt_tracker *track_root_with(const struct rti_procfs_ops *ops)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .want =
 		                          RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_PROCESSES };
 	struct rt_tracker *tracker;
 
-	ck_assert_int_eq(rti_tracker_new(&tracker, fix.root, &opts, &rti_procfs_linux), 0);
+	ck_assert_int_eq(rti_tracker_new(&tracker, fix.root, &opts, ops), 0);
 	get_platform(tracker)->now = fake_now;
 	get_platform(tracker)->monotonic_ns = fake_monotonic_ns;
 	forbid_batch_reader(tracker);
 	return tracker;
+}
+
+static struct rt_tracker *track_root(void)
+{
+	return track_root_with(&rti_procfs_linux);
 }
 
 /* One worker in eight does something; all of them run, so that each may have forked. */
@@ -301,6 +320,78 @@ START_TEST(members_are_the_processes_of_the_tree)
 	}
 	rt_tracker_free(tracker);
 	ck_assert_int_eq(count_descriptors(), before);
+}
+END_TEST
+
+/* So few that a scan of /proc always costs less than the children files of two threads. */
+static int64_t one_link(int fd)
+{
+	(void)fd;
+	return 1;
+}
+
+static char refused[32]; /* the path of a file that cannot be opened once */
+
+static int open_refusing(int dirfd, const char *path, int flags)
+{
+	if (strcmp(path, refused) != 0)
+		return rti_procfs_linux.open(dirfd, path, flags);
+	refused[0] = '\0';
+	return -EACCES;
+}
+
+static void refuse_stat_of_a_new_child(const struct rt_tracker *tracker)
+{
+	int32_t pids[PIDS_MAX];
+	size_t count = PIDS_MAX;
+
+	ck_assert_int_eq(rt_pid_descendants(fix.root, pids, &count), 0);
+	for (size_t i = 0; i < count; i++)
+		if (!has_member(tracker, pids[i]))
+			snprintf(refused, sizeof(refused), "%d/stat", (int)pids[i]);
+}
+
+static int open_hiding(int dirfd, const char *path, int flags)
+{
+	static const char mounts[] = "22 1 0:21 / /proc rw - proc proc rw,hidepid=2\n";
+	int fd;
+
+	if (strcmp(path, "self/mountinfo") != 0)
+		return rti_procfs_linux.open(dirfd, path, flags);
+	fd = memfd_create("mountinfo", MFD_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, mounts, sizeof(mounts) - 1), sizeof(mounts) - 1);
+	return fd;
+}
+
+static const struct proc_scan {
+	int (*open)(int dirfd, const char *path, int flags);
+	bool scans_proc;
+} proc_scans[] = {
+	{ .open = NULL, .scans_proc = true },
+	{ .open = open_refusing, .scans_proc = true },
+	{ .open = open_hiding, .scans_proc = false },
+};
+
+/* The files are read where a process is hidden or cannot be looked at. */
+START_TEST(scan_of_proc_finds_the_members_of_the_children_files)
+{
+	const struct proc_scan *scan = &proc_scans[_i];
+	struct rti_procfs_ops ops = rti_procfs_linux;
+	struct rt_tracker *tracker;
+
+	ops.links = one_link;
+	if (scan->open)
+		ops.open = scan->open;
+	tracker = track_root_with(&ops);
+	for (int round = 0; round < ROUNDS / 3; round++) {
+		run_round();
+		fix.now_ns += ROUND_NS;
+		refuse_stat_of_a_new_child(tracker);
+		check_members(tracker, "the tree", round);
+		ck_assert_int_eq(count_scanned_others(tracker) > 0, scan->scans_proc);
+	}
+	rt_tracker_free(tracker);
 }
 END_TEST
 
@@ -354,6 +445,8 @@ int main(void)
 
 	tcase_add_checked_fixture(cases, set_up, tear_down);
 	tcase_add_test(cases, members_are_the_processes_of_the_tree);
+	tcase_add_loop_test(cases, scan_of_proc_finds_the_members_of_the_children_files, 0,
+	                    sizeof(proc_scans) / sizeof(proc_scans[0]));
 	tcase_add_test(cases, members_of_a_watched_tree_are_those_of_the_children_files);
 	return suite_run(suite);
 }

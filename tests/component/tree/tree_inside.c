@@ -384,6 +384,11 @@ uint64_t count_alive_by_events(const struct rt_tracker *tracker)
 	return tracker->tree->discovery.fork_tracker.descendants->alive;
 }
 
+size_t count_scanned_others(const struct rt_tracker *tracker)
+{
+	return tracker->tree->discovery.candidate_count;
+}
+
 uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker)
 {
 	uint64_t sum_ns = 0;

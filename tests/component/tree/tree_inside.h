@@ -174,6 +174,10 @@ void note_unwaited_exit(struct rt_tracker *tracker);
 /* Returns how many processes of the tree are alive according to the events. */
 uint64_t count_alive_by_events(const struct rt_tracker *tracker);
 
+/* Returns how many processes that were no members the last scan of /proc has looked at. 0: there
+ * was none. */
+size_t count_scanned_others(const struct rt_tracker *tracker);
+
 /* Returns the CPU time of all that the members have reaped, by their accounts. */
 uint64_t get_reaped_cpu_ns(const struct rt_tracker *tracker);
 

@@ -183,9 +183,9 @@ START_TEST(child_of_a_process_that_is_no_member_is_not_added)
 }
 END_TEST
 
-START_TEST(scan_of_proc_adds_the_children_that_it_can_look_at)
+START_TEST(scan_of_proc_adds_the_children_and_says_what_it_could_not_look_at)
 {
-	rti_scan_proc(&tree);
+	ck_assert_int_eq(rti_scan_proc(&tree), -EACCES);
 	ck_assert_uint_eq(tree.table.count, 2);
 	ck_assert_int_eq(tree.discovery.skip_error, 0);
 }
@@ -202,10 +202,11 @@ START_TEST(scan_of_a_full_tree_adds_none)
 END_TEST
 
 /* What it has found may be all, or not. */
-START_TEST(scan_that_cannot_list_proc_is_noted)
+START_TEST(scan_that_cannot_list_proc_fails)
 {
 	is_list_refused = true;
-	rti_scan_proc(&tree);
+	ck_assert_int_eq(rti_scan_proc(&tree), -EIO);
+	rti_note_proc_scan(&tree);
 	ck_assert_int_eq(tree.discovery.skip_error, -EIO);
 	ck_assert_int_eq(tree.discovery.skip_pid, 0);
 }
@@ -249,9 +250,9 @@ int main(void)
 	tcase_add_loop_test(tcase, forked_process_is_added_unless_another_one_has_its_pid, 0,
 	                    sizeof(forks) / sizeof(forks[0]));
 	tcase_add_test(tcase, child_of_a_process_that_is_no_member_is_not_added);
-	tcase_add_test(scans, scan_of_proc_adds_the_children_that_it_can_look_at);
+	tcase_add_test(scans, scan_of_proc_adds_the_children_and_says_what_it_could_not_look_at);
 	tcase_add_test(scans, scan_of_a_full_tree_adds_none);
-	tcase_add_test(scans, scan_that_cannot_list_proc_is_noted);
+	tcase_add_test(scans, scan_that_cannot_list_proc_fails);
 	tcase_add_loop_test(scans, process_may_have_children_unless_its_only_children_file_is_empty,
 	                    0, sizeof(children) / sizeof(children[0]));
 	return suite_run(suite);

@@ -27,6 +27,8 @@ static const struct {
 	{ RTI_SEARCH_THREADS, 0, 120 * SECOND, 30000000 },
 	{ RTI_LOOK_IN_TURN, 0, 2500000, RTI_LOOK_NS },
 	{ RTI_CHECK_CGROUP, 0, 10000000, RTI_CGROUP_LOOK_NS },
+	/* 400 threads, or 200 other processes. */
+	{ RTI_SCAN_PROC, 0, 400 * RTI_FILE_NS, 200 * RTI_FILE_NS },
 	/* 1024 descriptors are enough for 170 members. */
 	{ RTI_KEEP_SELDOM_FILES, 0, 1020, 170 },
 	{ RTI_KEEP_SELDOM_FILES, 0, 1026, 171 },
