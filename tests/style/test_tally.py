@@ -79,9 +79,15 @@ class Tally(unittest.TestCase):
     def test_test_with_several_inputs_counts_once(self) -> None:
         done = self.tally("log.tap", INPUTS + "1..7\n")
         self.assertEqual(done.stdout.splitlines(), [
-            "SKIP plain: test_x.c:core:other: Passed: no root",
+            "SKIP plain: test_x.c:core:other: no root",
             "FAIL plain: test_x.c:core:loop: test_x.c:9: Assertion 'a == b' failed",
             "1 passed, 1 failed, 1 skipped"])
+
+    def test_reason_is_listed_once(self) -> None:
+        lines = "".join(f"ok {number} - {number} # SKIP no root\n" for number in (1, 2, 3))
+        done = self.tally("log.tap", lines + "ok 4 - 4\n1..4\n")
+        self.assertEqual(done.stdout.splitlines(),
+                         ["SKIP plain: 1 and 2 more: no root", "1 passed, 0 failed, 3 skipped"])
 
     def test_input_that_did_not_report_is_a_failure(self) -> None:
         """A crash between two inputs of a test leaves the lines of the inputs before."""

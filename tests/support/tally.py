@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Count the tests of several runs, and list the failed and the skipped tests with reasons.
+"""Count the tests of several runs, and list the failed tests and why others were skipped.
 
 Usage: tally.py LABEL=FILE..., where FILE is a testlog.json of Meson or a TAP file. A program that
 reports tests as TAP or through Python's unittest counts once per test; any other program counts
@@ -12,7 +12,7 @@ failed or none passed.
 import json
 import re
 import sys
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 TAP_TEST = re.compile(r"^(not )?ok\b *\d* *-? *(.*?)(?: *# *(skip|todo)\S* *(.*))?$", re.IGNORECASE)
 # libcheck names file, case and test, and how it ended. The test has one line for each input.
@@ -32,7 +32,7 @@ class Tally:
     def __init__(self) -> None:
         self.passed = 0
         self.failed: List[str] = []
-        self.skipped: List[str] = []
+        self.skipped: List[Tuple[str, str]] = []  # test, reason
 
     def add_tap(self, name: str, text: str) -> int:
         """Add the tests of a TAP output. Returns the number of failed tests.
@@ -40,7 +40,7 @@ class Tally:
         Planned tests without a report count as one that failed. E.g.: the program crashed."""
         planned = seen = 0
         failed: Dict[str, str] = {}
-        skipped: Dict[str, str] = {}
+        skipped: Dict[str, Tuple[str, str]] = {}
         passed = set()
         comments: List[str] = []
         for line in text.splitlines():
@@ -48,14 +48,15 @@ class Tally:
             if plan:
                 planned = int(plan[1])
                 if planned == 0:
-                    skipped[""] = f"{name}: {plan[2] or NO_REASON}"
+                    skipped[""] = (name, plan[2] or NO_REASON)
             elif test:
                 seen += 1
                 is_not_ok, label, directive, reason = test.groups(default="")
                 of_inputs = LIBCHECK_TEST.match(label)
                 key = of_inputs[1] if of_inputs else f"{seen}"
                 if directive.lower() == "skip":
-                    skipped.setdefault(key, f"{name}: {label}: {reason or NO_REASON}")
+                    test_name = key if of_inputs else label
+                    skipped.setdefault(key, (f"{name}: {test_name}", reason or NO_REASON))
                 elif is_not_ok and directive.lower() != "todo":
                     failed.setdefault(key, ": ".join([f"{name}: {label}", *comments]))
                 else:
@@ -77,7 +78,7 @@ class Tally:
         for test, report in failed:
             exceptions = [" ".join(text.split()) for text in EXCEPTION.findall(report)]
             self.failed.append(": ".join([name, test, *exceptions[-1:]]))
-        self.skipped += [f"{name}: {test.strip()}: {reason}" for test, _, reason in skipped]
+        self.skipped += [(f"{name}: {test.strip()}", reason) for test, _, reason in skipped]
         self.passed += max(ran - len(failed) - len(skipped), 0)
         return len(failed)
 
@@ -90,8 +91,7 @@ class Tally:
         elif UNITTEST_RAN.search(stderr):
             failed = self.add_unittest(name, stderr)
         elif record["result"] == "SKIP":
-            self.skipped.append(
-                f"{name}: {((stdout + stderr).strip() or NO_REASON).splitlines()[-1]}")
+            self.skipped.append((name, ((stdout + stderr).strip() or NO_REASON).splitlines()[-1]))
             return
         elif is_good:
             self.passed += 1
@@ -114,8 +114,12 @@ def main(arguments: List[str]) -> int:
     tally = Tally()
     for argument in arguments:
         tally.add_file(*argument.split("=", 1))
-    for reason in tally.skipped:
-        print("SKIP", reason)
+    by_reason: Dict[str, List[str]] = {}
+    for test, reason in tally.skipped:
+        by_reason.setdefault(reason, []).append(test)
+    for reason, tests in by_reason.items():
+        more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+        print(f"SKIP {tests[0]}{more}: {reason}")
     for reason in tally.failed:
         print("FAIL", reason)
     print(f"{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
