@@ -207,7 +207,7 @@ class Top(Case):
 import os, sys
 def child(seconds, mib):
     code = (f"x = b'x' * ({mib} << 20)\nimport time\n"
-            f"while time.process_time() < {seconds}: pass\ntime.sleep(6)")
+            f"while time.process_time() < {seconds}: pass\ntime.sleep(3)")
     return os.spawnv(os.P_NOWAIT, sys.executable, ["python", "-I", "-c", code, f"mark-{mib}"])
 for pid in [child(0.5, 10), child(0.05, 90), child(0.9, 30), child(0.3, 60), child(0.05, 1)]:
     os.waitpid(pid, 0)
