@@ -1,98 +1,166 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Install the packages that the tests need (Debian 12), build, and run all tests:
-#   plain   gcc, warnings are errors
-#   asan    clang, warnings are errors, AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan    clang, ThreadSanitizer: the tests that have threads
-#   musl    the library and the examples with the musl C library
-#   ilp32   the library and the examples for 32-bit systems, on x86-64, and the fuzz targets
-# The last line has the numbers of passed, failed and skipped tests. --quick stops after plain.
+# Install the packages that the tests need (Debian 12), build, and run the tests:
 #
-# What takes longer, or needs more packages, is run by itself, before a release:
-#   --loaded   the suites live, command and accuracy beside four busy loops for each CPU, and then
-#              on one CPU
-#   --foreign  the library and the examples for s390x, which is big-endian, and for ARM with 64
-#              bits, under qemu
+#   tests/run.sh             the three commands of CONTRIBUTING.md: each fact once
+#   tests/run.sh --full      what continuous integration runs
+#     plain     the same, in a new build-dev
+#     variants  the suite full, and all inputs of chance
+#     asan      clang, AddressSanitizer and UndefinedBehaviorSanitizer: each fact once
+#     tsan      clang, ThreadSanitizer: the tests that have threads
+#     musl      the library and the examples with the musl C library
+#     ilp32     the library and the examples for 32-bit systems, on x86-64, and the fuzz targets
+#   tests/run.sh --release   what takes hours in sum, before a release
+#     measures  the suite release: short forms of the benchmarks
+#     loaded    the suites live, command and accuracy beside four busy loops for each CPU
+#     one_cpu   the same on one CPU
+#     foreign   the library and the examples for s390x, which is big-endian, and for ARM with 64
+#               bits, under qemu
+#     fuzz      the targets of libFuzzer: they are built
+#     soak, accuracy, coverage, kernels   tests/NAME/run.sh
+#     by_hand   says what it does not run, and why
+#
+# Names of parts after --full or --release select these. The last line has the numbers of passed,
+# failed and skipped tests.
 set -euo pipefail
 
 packages=(
-  gcc g++ libc6-dev meson ninja-build pkg-config check # builds, unit tests
-  python3 python3-psutil time locales # tests in Python, reference figures, a locale with comma
-  python3-pandas python3-jsonschema jq                 # readers of series, checks of schemas
-  strace                                               # traced calls, beside those of a trace
-  python3-pyte less make vim-tiny # a terminal emulator, and what runs in it
-  fish zsh                        # completions
-  cargo rustfmt librust-pkg-config-dev                 # Rust
-  bindgen libclang-common-14-dev                       # Rust: a generator, with its stddef.h
-  python3-cffi swig                                    # generators of bindings
-  abigail-tools binutils                               # ABI
-  doxygen groff man-db mandoc                          # documentation
-  git clang-format-14 reuse                            # style
+  gcc libc6-dev meson ninja-build pkg-config check # builds, unit tests
+  python3 locales time # tests in Python, a locale with a comma, letters of a template
+  strace               # traced calls, beside those of a trace
+  git                  # which files are those of the project
 )
-thorough_packages=(clang libclang-rt-14-dev llvm musl-tools bpftool libbpf-dev libproc2-dev sysstat
-  valgrind)
-
-# A compiler for 32-bit systems. Debian has it on x86-64 alone.
-has_ilp32=0
-[ "$(uname -m)" != x86_64 ] || { has_ilp32=1; thorough_packages+=(g++-multilib); }
-
-foreign_packages=(
-  clang qemu-user
+full_packages=(
+  clang llvm bpftool libbpf-dev         # the BPF plug-in
+  g++ libclang-rt-14-dev musl-tools     # C++, sanitizers, another C library
+  python3-psutil                        # reference figures
+  python3-pandas python3-jsonschema jq  # readers of series, checks of schemas
+  python3-pyte less make vim-tiny       # a terminal emulator, and what runs in it
+  fish zsh                              # completions
+  valgrind                              # leaks of the command
+  cargo rustfmt librust-pkg-config-dev  # Rust
+  bindgen libclang-common-14-dev        # Rust: a generator, with its stddef.h
+  python3-cffi swig                     # generators of bindings
+  abigail-tools                         # ABI
+  doxygen groff man-db mandoc           # documentation
+  clang-format-14 reuse                 # style
+)
+release_packages=(
+  libproc2-dev sysstat # contenders of the benchmarks
+  qemu-user
   binutils-s390x-linux-gnu libc6-dev-s390x-cross libgcc-12-dev-s390x-cross
   libstdc++-12-dev-s390x-cross
   binutils-aarch64-linux-gnu libc6-dev-arm64-cross libgcc-12-dev-arm64-cross
   libstdc++-12-dev-arm64-cross
 )
+full=(plain variants asan tsan musl)
+release=(measures loaded one_cpu foreign fuzz soak accuracy coverage kernels by_hand)
+
+# A compiler for 32-bit systems. Debian has it on x86-64 alone.
+[ "$(uname -m)" != x86_64 ] || { full+=(ilp32); full_packages+=(g++-multilib); }
 
 main() {
-  local part parts
+  local part parts is_full=0
 
-  case "$*" in
-  '')
-    packages+=("${thorough_packages[@]}")
-    parts=(run_plain run_asan run_tsan run_musl)
-    [ $has_ilp32 = 0 ] || parts+=(run_ilp32)
-    ;;
-  --quick) parts=(run_plain) ;;
-  --loaded) packages+=("${thorough_packages[@]}") parts=(run_loaded) ;;
-  --foreign) packages+=("${foreign_packages[@]}") parts=(run_foreign) ;;
-  *) echo "usage: tests/run.sh [--quick | --loaded | --foreign]" >&2; exit 2 ;;
+  case ${1-} in
+  '') parts=(plain) ;;
+  --full) is_full=1 parts=("${full[@]}") packages+=("${full_packages[@]}") ;;
+  --release) parts=("${release[@]}") packages+=("${full_packages[@]}" "${release_packages[@]}") ;;
+  *) usage ;;
   esac
+  for part in "${@:2}"; do
+    [[ " ${parts[*]} " = *" $part "* ]] || usage
+  done
+  [ $# -le 1 ] || parts=("${@:2}")
+
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
   # Meson is a module of the system's Python. Another python3 that is first in PATH may lack it.
   export PATH=/usr/bin:/bin:$PATH
+  export MESON_TESTTHREADS=$((2 * $(nproc) + 1)) # many tests sleep most of the time
+  mapfile -t commands < <(sed -n '/^## Build and test/,/^## /s/^    \(meson .*\)/\1/p' \
+    CONTRIBUTING.md)
   scratch=$(mktemp -d)
-  trap 'rm -rf "$scratch"' EXIT
+  trap clean_up EXIT
   steps=$scratch/steps.tap
+  builder=
   results=()
-  under=()        # what the tests run under
-  needed_tests=() # names; none: all that were built
+  under=() # what the tests run under
 
   step "packages" tests/support/packages.sh "${packages[@]}" || true
+  set -m # a process group of its own
+  build_beside "${parts[@]}" &
+  builder=$!
+  set +m
   for part in "${parts[@]}"; do
-    "$part" || true
+    "run_$part" || true
   done
   echo "1..$(wc -l <"$steps")" >>"$steps"
   echo
   python3 tests/support/tally.py "${results[@]}" steps="$steps"
 }
 
-run_plain() {
-  build plain --buildtype=debugoptimized -Dtests=enabled && run_tests plain
+clean_up() {
+  stop_loops
+  [ -z "$builder" ] || kill -- -$builder 2>/dev/null || true
+  rm -rf "$scratch"
 }
 
-# Skip the suites consumers, docs and style: they do not depend on the compiler or the sanitizers.
-# Skip accuracy and bench: they judge figures, by the code that the suites live and command run.
-# The suite supervised has tests of other suites once more, with a supervisor of its own.
+usage() {
+  echo "usage: tests/run.sh [--full [PART]... | --release [PART]...]" >&2
+  exit 2
+}
+
+# What is built meanwhile leaves the CPUs to the tests.
+build_beside() {
+  local part
+
+  renice -n 19 $BASHPID >/dev/null
+  for part; do
+    ! declare -F "build_$part" >/dev/null || "build_$part" || true
+  done
+}
+
+is_built() {
+  wait $builder
+  [ -e "$scratch/built-$1" ]
+}
+
+run_plain() {
+  [ $is_full = 0 ] || rm -rf build-dev
+  build_dev || return
+  run_tests plain build-dev testlog ${commands[2]}
+}
+
+# The first two commands.
+build_dev() {
+  [ ! -e "$scratch/built-dev" ] || return 0
+  step "${commands[0]}" ${commands[0]} &&
+    step "${commands[1]}" without_warnings ${commands[1]} &&
+    touch "$scratch/built-dev"
+}
+
+without_warnings() {
+  "$@" 2>&1 | tee "$scratch/said" && ! grep -q 'warning:' "$scratch/said"
+}
+
+run_variants() {
+  build_dev || return
+  run_tests variants build-dev testlog-full meson test -C build-dev --setup full --suite full \
+    --suite inputs
+}
+
+build_asan() {
+  CC=clang CXX=clang++ \
+    build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=address,undefined \
+    -Db_lundef=false
+}
+
 run_asan() {
-  export CC=clang CXX=clang++
+  is_built asan || return
   export ASAN_OPTIONS=halt_on_error=1:abort_on_error=1:detect_stack_use_after_return=1
   export UBSAN_OPTIONS=halt_on_error=1:abort_on_error=1:print_stacktrace=1
-  build asan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled \
-    -Db_sanitize=address,undefined -Db_lundef=false &&
-    run_tests asan --no-suite consumers --no-suite docs --no-suite style --no-suite supervised \
-      --no-suite accuracy --no-suite bench
-  unset CC CXX ASAN_OPTIONS UBSAN_OPTIONS
+  run_tests asan build-asan testlog meson test -C build-asan --no-rebuild
+  unset ASAN_OPTIONS UBSAN_OPTIONS
 }
 
 # Without random addresses: those of newer kernels are too random for the sanitizer of clang 14.
@@ -100,51 +168,68 @@ run_tsan() {
   local tests=(command_threads many_threads event_loop threads fork os/worker os/trace_ring
     os/forked_reap collect/sys_fs_stalled)
 
-  export CC=clang CXX=clang++ TSAN_OPTIONS=halt_on_error=1:exitcode=66
+  export TSAN_OPTIONS=halt_on_error=1:exitcode=66
   if setarch -R true 2>/dev/null; then
     under=(setarch -R)
   fi
-  needed_tests=("${tests[@]}")
-  build tsan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=thread \
+  CC=clang CXX=clang++ \
+    configure tsan --buildtype=debug -Dtests=enabled -Ddocs=disabled -Db_sanitize=thread \
     -Db_lundef=false &&
-    run_tests tsan "${tests[@]}"
-  needed_tests=()
+    run_tests tsan build-tsan testlog meson test -C build-tsan "${tests[@]}"
   under=()
-  unset CC CXX TSAN_OPTIONS
+  unset TSAN_OPTIONS
 }
 
 # musl-gcc comes without kernel headers, and the library needs none.
-run_musl() {
+build_musl() {
   CC=musl-gcc \
-    build musl --buildtype=debug -Dtests=disabled -Ddocs=disabled -Ddefault_library=static &&
-    step "musl: rtrack run" build-musl/examples/rtrack/rtrack run -- true &&
-    step "musl: rtrack system" build-musl/examples/rtrack/rtrack system --count 1
+    build musl --buildtype=debug -Dtests=disabled -Ddocs=disabled -Ddefault_library=static
+}
+
+run_musl() {
+  is_built musl || return
+  step "musl: rtrack run" build-musl/examples/rtrack/rtrack run -- true
+  step "musl: rtrack system" build-musl/examples/rtrack/rtrack system --count 1
 }
 
 # Without libcheck, which is not there for 32-bit programs: what is left of the tests are the fuzz
-# targets, with a tenth of their inputs.
-run_ilp32() {
-  export RTRACK_FUZZ_RUNS=100000
+# targets.
+build_ilp32() {
   CC='gcc -m32' CXX='g++ -m32' PKG_CONFIG_LIBDIR=/usr/lib/i386-linux-gnu/pkgconfig \
-    build ilp32 --buildtype=debugoptimized -Dtests=auto -Ddocs=disabled &&
-    step "ilp32: rtrack run" build-ilp32/examples/rtrack/rtrack run -- true &&
-    step "ilp32: rtrack system" build-ilp32/examples/rtrack/rtrack system --count 1 &&
-    run_tests ilp32
-  unset RTRACK_FUZZ_RUNS
+    build ilp32 --buildtype=debugoptimized -Dtests=auto -Ddocs=disabled
+}
+
+run_ilp32() {
+  is_built ilp32 || return
+  step "ilp32: rtrack run" build-ilp32/examples/rtrack/rtrack run -- true
+  step "ilp32: rtrack system" build-ilp32/examples/rtrack/rtrack system --count 1
+  run_tests ilp32 build-ilp32 testlog meson test -C build-ilp32 --no-rebuild
+}
+
+run_measures() {
+  build_dev || return
+  run_tests measures build-dev testlog-release meson test -C build-dev --setup release \
+    --suite release
 }
 
 # A test that counts on a quiet machine fails here.
 run_loaded() {
-  local suites=(--suite live --suite command --suite accuracy --no-suite supervised) one_cpu
-
-  build loaded --buildtype=debugoptimized -Dtests=enabled || return
+  build_dev || return
   start_loops $((4 * $(nproc)))
-  run_tests loaded "${suites[@]}" --logbase beside-loops
+  run_with_time loaded
   stop_loops
-  one_cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
-  under=(taskset -c "$one_cpu")
-  run_tests loaded "${suites[@]}" --logbase on-one-cpu
+}
+
+run_one_cpu() {
+  build_dev || return
+  under=(taskset -c "$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')")
+  run_with_time one_cpu
   under=()
+}
+
+run_with_time() {
+  run_tests "$1" build-dev "$1-full" meson test -C build-dev --logbase "$1" --setup full \
+    --suite live --suite command --suite accuracy
 }
 
 loops=()
@@ -153,7 +238,6 @@ loops=()
 start_loops() {
   local number
 
-  trap 'stop_loops; rm -rf "$scratch"' EXIT
   for ((number = 0; number < $1; number++)); do
     setpriv --pdeathsig KILL sh -c 'while :; do :; done' &
     loops+=($!)
@@ -196,50 +280,79 @@ exits_with() {
   [ $code = "$1" ]
 }
 
-# build LABEL OPTION...: configure build-LABEL and compile it.
-build() {
-  local label=$1 dir=build-$1
-
-  shift
-  rm -rf "$dir"
-  step "$label: configure" meson setup "$dir" --werror "$@" &&
-    step "$label: compile" compile "$dir"
+run_fuzz() {
+  CC=clang CXX=clang++ \
+    configure fuzz --buildtype=debug -Dtests=enabled -Ddocs=disabled -Dfuzz=enabled &&
+    step "fuzz: compile" ninja -k 0 -C build-fuzz fuzz
 }
 
-# compile BUILD: what the tests of needed_tests need, or all if there are none in it.
-compile() {
-  local targets=(all meson-test-prereq) found
+run_soak() {
+  step "soak" tests/soak/run.sh
+}
 
-  if [ ${#needed_tests[@]} != 0 ]; then
-    found=$(python3 tests/support/needed.py "$1" "${needed_tests[@]}") || return
-    mapfile -t targets <<<"$found"
-  fi
-  ninja -k 0 -C "$1" "${targets[@]}"
+# The page of the project stays as it is.
+run_accuracy() {
+  step "accuracy" tests/accuracy/run.sh --markdown build-accuracy/accuracy.md
+}
+
+run_coverage() {
+  step "coverage" tests/coverage/run.sh && tail -n 8 "$log"
+}
+
+# RTRACK_KERNELS has the paths of kernels, with blanks between them.
+run_kernels() {
+  [ -n "${RTRACK_KERNELS-}" ] || {
+    echo "not run: tests/kernels/run.sh: RTRACK_KERNELS names no kernel"
+    return
+  }
+  echo "== kernels"
+  build_dev || return
+  tests/kernels/run.sh build-dev $RTRACK_KERNELS | tee "$scratch/kernels.tap"
+  grep -E '^(not )?ok' "$scratch/kernels.tap" >>"$steps"
+}
+
+# What a person runs and reads.
+run_by_hand() {
+  echo "not run: tests/bench/run.sh: it needs a quiet machine, and writes the page"
+  echo "not run: tests/mutation/run.sh: it takes hours"
+}
+
+# build LABEL OPTION...: configure build-LABEL and compile it.
+build() {
+  configure "$@" && step "$1: compile" ninja -k 0 -C "build-$1" && touch "$scratch/built-$1"
+}
+
+configure() {
+  rm -rf "build-$1"
+  step "$1: configure" meson setup "build-$1" --werror "${@:2}"
 }
 
 # step NAME COMMAND...: run a command as one test. If it fails, print its output.
 step() {
+  log=$(mktemp "$scratch/log.XXXXXX")
   echo "== $1"
-  if "${@:2}" >"$scratch/log" 2>&1; then
+  if "${@:2}" >"$log" 2>&1; then
     echo "ok - $1" >>"$steps"
   else
     echo "not ok - $1" >>"$steps"
-    cat "$scratch/log"
+    cat "$log"
     return 1
   fi
 }
 
-# run_tests LABEL MESON-OPTION...: run the tests, and print the output of failed tests. The last
-# option may be `--logbase NAME`, if one build has several runs. Many tests sleep most of the time,
-# so one more than there are CPUs runs at a time.
+# run_tests LABEL BUILD LOG COMMAND...: run tests, and print the output of those that fail. Without
+# a log, none was run.
 run_tests() {
-  local log=testlog jobs=$(($(nproc) + 1))
+  local log=$2/meson-logs/$3.json
 
-  [ "${*: -2:1}" != --logbase ] || log=${*: -1}
-  echo "== $1: tests"
-  "${under[@]}" meson test -C "build-$1" --no-rebuild --print-errorlogs \
-    --num-processes $jobs "${@:2}" || true
-  results+=("$1=build-$1/meson-logs/$log.json")
+  rm -f "$log"
+  echo "== $1: ${*:4}"
+  "${under[@]}" "${@:4}" --print-errorlogs || true
+  if [ -e "$log" ]; then
+    results+=("$1=$log")
+  else
+    step "$1: tests" false
+  fi
 }
 
 main "$@"

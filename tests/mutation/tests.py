@@ -45,7 +45,7 @@ def of_build(build):
         if suites & SUITES_LEFT_OUT or not test["is_parallel"]:
             continue
         targets = [file for target in test["depends"] for file in files[target]]
-        if suites != {"unit"}:
+        if "unit" not in suites:
             targets += started
         name = test["name"]
         if names[name] > 1:
