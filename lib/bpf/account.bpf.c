@@ -238,8 +238,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct task_mark *mark = find_mark(task);
 	struct rti_account_row *row;
 
-	if (!mark && settings.root)
-		mark = adopt_now(task);
+	if (settings.root) {
+		if (!mark)
+			mark = adopt_now(task);
+		adopt_executing(task);
+	}
 	if (!mark)
 		mark = adopt_worker(task);
 	secure_some();
@@ -256,6 +259,7 @@ static void adopt(struct task_struct *task, struct task_struct *leader)
 {
 	struct task_mark *mark = adopt_thread(task, leader);
 
+	adopt_executing(task);
 	if (mark && read_only(task)->flags & PF_EXITING)
 		begin_exit(mark, find_row(mark), task);
 }

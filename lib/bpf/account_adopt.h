@@ -195,6 +195,19 @@ static __always_inline struct task_mark *adopt_worker(struct task_struct *task)
 	return mark;
 }
 
+/* A thread that executes a program ends all others of its process and becomes the thread group
+ * leader (fs/exec.c, de_thread()). It must have the row by then: no later walk could tell its
+ * process from a new one. So it is adopted before one of the others goes. */
+static __always_inline void adopt_executing(struct task_struct *task)
+{
+	struct task_struct *executing = task->signal->group_exec_task;
+	struct task_struct *leader = task->group_leader;
+
+	if (*(volatile __u32 *)&shared.is_adopting && executing && leader && is_member(leader) &&
+	    !is_member(executing))
+		adopt_thread(executing, leader);
+}
+
 /* A thread without a mark forks or exits. If it belongs to the tree, and the walk has not come to
  * it yet, adopt it now. Returns its mark, or NULL. */
 static struct task_mark *adopt_now(struct task_struct *task)

@@ -83,9 +83,13 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct task_struct;
+
 struct signal_struct {
 	atomic_t live; /* threads that have not begun to exit */
 	int nr_threads;
+	/* The thread that executes a program, while it ends all others; since Linux 5.17. */
+	struct task_struct *group_exec_task;
 	int group_exit_code;
 	unsigned int flags;
 	struct pid *pids[PIDTYPE_COUNT];

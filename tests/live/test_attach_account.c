@@ -35,6 +35,8 @@
 #define STORMS 3
 #define FORKERS 3
 #define STORM_MS 2500
+#define EXECUTORS 8
+#define CROWD 4000
 #define MANY 3000 /* more than the ring has room for */
 /* By which the accounts of running threads may lag, of all that run at a time. */
 #define TICKS_NS (10 * MS * (uint64_t)(FORKERS + 1))
@@ -231,6 +233,48 @@ static void run_storm(void *arg)
 	atomic_store(&stage->is_under_way, true);
 	for (int i = 0; i < FORKERS; i++)
 		waitpid(forkers[i], NULL, 0);
+}
+
+static void run_executors(void *arg)
+{
+	struct stage *stage = arg;
+	pid_t executors[EXECUTORS];
+
+	join_group(stage);
+	for (int i = 0; i < EXECUTORS; i++) {
+		executors[i] = fork_counted(stage);
+		if (executors[i] > 0)
+			continue;
+		wait_for(&stage->may_go_on);
+		while (!atomic_load(&stage->may_end))
+			execute_by_thread(stage);
+		_exit(0);
+	}
+	atomic_store(&stage->is_under_way, true);
+	for (int i = 0; i < EXECUTORS; i++)
+		waitpid(executors[i], NULL, 0);
+}
+
+static void *wait_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* As many as may be had here. */
+static void start_crowd(void *unused)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	(void)unused;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	for (int i = 0; i < CROWD; i++)
+		if (pthread_create(&thread, &attr, wait_for_ever, NULL) != 0)
+			break;
+	pthread_attr_destroy(&attr);
 }
 
 static void start_many(void *arg)
@@ -488,6 +532,36 @@ START_TEST(tree_that_forks_while_it_is_attached_to_is_counted_once)
 }
 END_TEST
 
+/* A thread that executes a program ends the leader of its process and takes its place. The walk that
+ * adopts the tree comes to the executors, to a crowd, and only then to what they have forked: so
+ * some leaders end meanwhile. */
+START_TEST(process_that_executes_while_it_is_attached_to_is_counted_once)
+{
+	struct stage *stage = new_stage(execute_by_thread);
+	struct child child, crowd;
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+
+	child_start_async(&child, run_executors, stage);
+	wait_for(&stage->is_under_way);
+	child_start(&crowd, start_crowd, NULL);
+	atomic_store(&stage->may_go_on, true);
+	tracker = attach(child.pid);
+	atomic_store(&stage->may_end, true);
+	child_end(&crowd);
+	sample_until_done(tracker, &child, stage, 50);
+	child_let_die(&child);
+
+	m = sample(tracker);
+
+	check_marks(&m);
+	check_is_not_above(&m, stage);
+	child_end(&child);
+	rt_tracker_free(tracker);
+	free_stage(stage);
+}
+END_TEST
+
 /* One of them ends in the midst of it. A copy of the caller is no owner, and ends none. */
 START_TEST(trackers_of_one_tree_do_not_disturb_each_other)
 {
@@ -608,6 +682,8 @@ int main(void)
 	                    2 * ROUND_KINDS);
 	tcase_add_loop_test(trackers, tree_that_forks_while_it_is_attached_to_is_counted_once, 0,
 	                    STORMS);
+	tcase_add_loop_test(trackers, process_that_executes_while_it_is_attached_to_is_counted_once,
+	                    0, STORMS);
 	tcase_add_test(trackers, trackers_of_one_tree_do_not_disturb_each_other);
 	tcase_add_test(trackers, more_events_than_the_ring_holds_lose_no_process);
 	tcase_add_loop_test(trackers, short_processes_without_connector_are_in_the_totals, 0,
