@@ -68,9 +68,9 @@ struct column {
 	/* Called only if all that it needs is known. */
 	struct value (*compute)(const struct row *row);
 	const char *about; /* of a computed one: what it means, in English */
-	bool is_usual;    /* a row of JSON Lines has it by default */
-	unsigned kinds;   /* of a computed one: OF_ bits of the series that have it */
-	bool is_optional; /* left out if the first row of the series does not have the figure */
+	bool is_usual;     /* a row of JSON Lines has it by default */
+	unsigned kinds;    /* of a computed one: OF_ bits of the series that have it */
+	bool is_optional;  /* left out if the first row of the series does not have the figure */
 };
 
 struct columns {

@@ -2,7 +2,6 @@
 /* Names, units, places and meanings of all public fields, for bindings. fields.def has them. */
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <rtrack/rtrack.h>
@@ -11,8 +10,10 @@
 
 /* Name, unit and text of each field, one after another. With arrays in a struct rt_field for each,
  * the library would have twice the constants; with pointers, as many relocations. */
-#define ROW(of, name, type, role, bits, unit, text)                                                \
-	char of##_##name[sizeof(#name "\0" unit "\0" text)];
+#define FITS(string, member) (sizeof(string) <= sizeof(((struct rt_field *)NULL)->member))
+#define ROW(of, field, type, role, bits, measure, meaning)                                         \
+	char of##_##field[sizeof(#field "\0" measure "\0" meaning)];                               \
+	_Static_assert(FITS(#field, name) && FITS(measure, unit) && FITS(meaning, text), #field);
 static const struct {
 #include "api/fields.def"
 } strings = {
@@ -88,9 +89,13 @@ uint32_t rt_field_struct_size(uint32_t struct_id)
 	return find(struct_id)->struct_size;
 }
 
-static const char *after(const char *string)
+/* Returns what comes after it. */
+static const char *copy_string(char *out, const char *string)
 {
-	return string + strlen(string) + 1;
+	size_t size = strlen(string) + 1;
+
+	memcpy(out, string, size);
+	return string + size;
 }
 
 int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_t out_size)
@@ -109,11 +114,9 @@ int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_
 	whole.type = field->type;
 	whole.role = field->role;
 	whole.has = field->has;
-	string = (const char *)&strings + field->strings;
-	snprintf(whole.name, sizeof(whole.name), "%s", string);
-	string = after(string);
-	snprintf(whole.unit, sizeof(whole.unit), "%s", string);
-	snprintf(whole.text, sizeof(whole.text), "%s", after(string));
+	string = copy_string(whole.name, (const char *)&strings + field->strings);
+	string = copy_string(whole.unit, string);
+	copy_string(whole.text, string);
 	rti_struct_copy_out(out, out_size, &whole, sizeof(whole));
 	return 0;
 }

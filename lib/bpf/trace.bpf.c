@@ -477,7 +477,7 @@ int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 	return 0;
 }
 
-/* Set how the kernel's numbers and paths translate to those of the caller: it will read the ring. */
+/* Set how the kernel's numbers and paths translate for the caller, which will read the ring. */
 SEC("syscall")
 int set_up(void *ctx)
 {

@@ -33,8 +33,8 @@ struct {
 } files SEC(".maps");
 
 /* Once for each program: the path would be unknown if all its processes ended before one of their
- * events is read. None of a deleted file: the library reads that from /proc, if it can. Global, so that the verifier looks at it once in each program: then it takes the
- * address as a number. */
+ * events is read. Not for a deleted file: the library reads that path from /proc, if it can. Global
+ * functions are verified once in each program, and then take the address as a number. */
 __noinline int send_path(__u64 file_address)
 {
 	struct file *file = (void *)file_address;

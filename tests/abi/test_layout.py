@@ -92,6 +92,13 @@ class Layout(unittest.TestCase):
         self.assertEqual(set(IDS) | {DESCRIPTION, "rt_fd"}, set(DECLARED.structs))
         self.assertEqual(set(IDS.values()), set(TABLES))
 
+    def test_lists_of_constants_have_those_of_header(self) -> None:
+        lists = "".join((SOURCE / "lib/api" / name).read_text()
+                        for name in ("constants.def", "fields.def"))
+        names = re.findall(r"^(?:CONSTANT|DOMAIN|STRUCT)\((?:\w+, )?(RT_\w+)", lists, re.MULTILINE)
+        self.assertEqual(sorted([*names, *filter(re.compile("RT_VERSION_").match, NUMBERS)]),
+                         sorted(NUMBERS))
+
     def test_field_table_offsets_and_types_match_header(self) -> None:
         for name, id in IDS.items():
             struct = DECLARED.structs[name]
