@@ -18,8 +18,8 @@
  *   read a part of the   what the budget of memory      looks at all members, to  10 times it
  *   memory               reads has saved up             find what is due
  *
- * The first needs 10 members, the second 256 and the third 128. Both of the watch are decided after
- * 32,768 looks, or of the third looks and switches.
+ * The first needs 10 members, the second 256 and the third 128. The watch is decided on after
+ * 32,768 looks; to keep it, switches count as looks.
  *
  * What the tracker itself uses counts twice what it costs others, so a watch begins at half of its
  * cost. It ends at a quarter of that: so it does not waver. */
@@ -30,8 +30,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What things cost, in ns of CPU time unless they say otherwise: measured on x86-64 with Linux 6.18,
- * by tests/bench. */
+/* What things cost, in ns of CPU time unless they say otherwise: measured on x86-64 with Linux
+ * 6.18, by tests/bench. */
 #define RTI_CLOCK_NS 200u           /* reading a CPU clock */
 #define RTI_TEXT_READ_NS 5000u      /* reading the files of a member */
 #define RTI_LOAD_BATCH_NS 20000000u /* loading the BPF reader */
@@ -77,7 +77,7 @@ bool rti_pays(const struct rti_strategy *strategy, size_t members, uint64_t save
 /* The least that has to be saved so that it pays. */
 uint64_t rti_pays_from(const struct rti_strategy *strategy, uint64_t cost);
 
-/* --- The watch, whose savings are counted from sample to sample. --- */
+/* --- The watch: what it saves is counted from sample to sample. --- */
 
 /* Written by strategy.c only; tests set the strategies. */
 struct rti_watch_choice {

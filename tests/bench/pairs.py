@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Measure what a sample of a tree costs with two builds of the library, in turns.
 
-Usage, as root: pairs.py [--rounds N] [--only WORD] BASE NEW
+Usage, as root: pairs.py [--rounds N] [--only WORD] [--defaults] BASE NEW
 
 BASE and NEW are build directories; NEW has the programs (ninja bench). Prints a Markdown table of
 the medians, in us of CPU time: of the first sample, with the start of its program, and of samples
@@ -56,12 +56,12 @@ EACH_ROUND = {TENTH_MS: 4, SECOND_MS: 2}
 Costs = Dict[str, List[float]]
 
 
-def contenders(builds: List[str], variants: Dict[str, str]) -> Dict[str, Contender]:
+def contenders(builds: List[str], variants: Dict[str, str], prefix: str) -> Dict[str, Contender]:
     """Both builds by the same program, which finds its library in another place."""
     return {
         f"{events} {which}": Contender(
             "rtrack", build, ("/usr/bin/env", f"LD_LIBRARY_PATH={build}/lib",
-                              str(PROGRAMS / "bench-with-rtrack"), variant))
+                              str(PROGRAMS / "bench-with-rtrack"), prefix + variant))
         for events, variant in variants.items() for which, build in enumerate(builds)}
 
 
@@ -109,7 +109,8 @@ def cells(cpu_ns: Costs, events: str) -> str:
 
 def measure(user: str, options: argparse.Namespace) -> None:
     variants = USERS[user][1]
-    found = contenders([options.base, options.new], variants)
+    prefix = "default-" if options.defaults else ""
+    found = contenders([options.base, options.new], variants, prefix)
     for title, kind, percent, rate in SUBJECTS:
         if options.only not in f"{user} {title}":
             continue
@@ -131,6 +132,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="")
+    parser.add_argument("--defaults", action="store_true", help="all default figures, as PSS")
     parser.add_argument("--user", choices=USERS)
     parser.add_argument("base", type=os.path.abspath)
     parser.add_argument("new", type=os.path.abspath)

@@ -532,9 +532,9 @@ START_TEST(tree_that_forks_while_it_is_attached_to_is_counted_once)
 }
 END_TEST
 
-/* A thread that executes a program ends the leader of its process and takes its place. The walk that
- * adopts the tree comes to the executors, to a crowd, and only then to what they have forked: so
- * some leaders end meanwhile. */
+/* A thread that executes a program ends the leader of its process and takes its place. The walk
+ * that adopts the tree comes to the executors, to a crowd, and only then to what they have forked:
+ * so some leaders end meanwhile. */
 START_TEST(process_that_executes_while_it_is_attached_to_is_counted_once)
 {
 	struct stage *stage = new_stage(execute_by_thread);

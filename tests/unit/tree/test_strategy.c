@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What pays in a tree: each decision on both sides of its threshold. And when the kernel is to watch
- * a tree: what that costs at each switch of the system, against what it saves at each sample. */
+/* What pays in a tree: each decision on both sides of its threshold. And when the kernel is to
+ * watch a tree: what that costs at each switch of the system, against what a sample saves. */
 #include "suite.h"
 
 #include "tree/strategy.h"
