@@ -98,12 +98,16 @@ void rti_note_proc_scan(struct rti_tree *tree)
  * is in the children file of its parent, but not in the directory. */
 bool rti_proc_scan_pays(const struct rti_tree *tree, uint64_t threads)
 {
+	const struct rti_strategy *strategy = &rti_strategies[RTI_SCAN_PROC];
 	const struct rti_context *ctx = tree->ctx;
-	uint64_t listed = rti_procfs_count_links(ctx->procfs, RTI_PROC),
-		 others = rti_subtract_saturated(listed, tree->table.count);
+	uint64_t listed, others;
 
-	return listed > 0 && !ctx->procfs->is_foreign &&
-	       rti_pays(&rti_strategies[RTI_SCAN_PROC], tree->table.count, threads * RTI_FILE_NS,
+	if (ctx->procfs->is_foreign || threads * RTI_FILE_NS < rti_pays_from(strategy, 0))
+		return false;
+	listed = rti_procfs_count_links(ctx->procfs, RTI_PROC);
+	others = rti_subtract_saturated(listed, tree->table.count);
+	return listed > 0 &&
+	       rti_pays(strategy, tree->table.count, threads * RTI_FILE_NS,
 	                others * RTI_FILE_NS + listed * RTI_ENTRY_NS) &&
 	       !rti_proc_hides_processes(ctx);
 }

@@ -13,7 +13,8 @@ const struct rti_strategy rti_strategies[RTI_STRATEGIES] = {
 	[RTI_SEARCH_THREADS] = { .cost_min = 4000000, .worth = 1, .price = 4000 },
 	[RTI_LOOK_IN_TURN] = { .worth = 1, .price = 5000 },
 	[RTI_CHECK_CGROUP] = { .worth = 1, .price = 1000 },
-	[RTI_SCAN_PROC] = { .worth = 1, .price = 2 },
+	/* The files of fewer than 64 threads cost less than asking how many processes there are. */
+	[RTI_SCAN_PROC] = { .cost_min = 32 * RTI_FILE_NS, .worth = 1, .price = 2 },
 	[RTI_KEEP_SELDOM_FILES] = { .worth = 1, .price = 6 },
 	/* E.g.: of 4000 members 20 ms, not a few members in each sample. */
 	[RTI_READ_PART] = { .worth = 1, .price = 10 },

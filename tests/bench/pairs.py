@@ -33,7 +33,7 @@ STORM = 1000
 BPF = "BPF"
 USERS: Dict[str, Tuple[List[str], Dict[str, str]]] = {
     "root": ([], {"no events": "text", BPF: "-", "connector": "text-events"}),
-    "nobody": (["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
+    "unprivileged": (["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"],
                {"no events": "-", "connector": "events"}),
     "pid namespace": (["unshare", "--pid", "--fork", "--mount-proc"], {"no events": "text"}),
 }

@@ -29,6 +29,7 @@ static const struct {
 	{ RTI_CHECK_CGROUP, 0, 10000000, RTI_CGROUP_LOOK_NS },
 	/* 400 threads, or 200 other processes. */
 	{ RTI_SCAN_PROC, 0, 400 * RTI_FILE_NS, 200 * RTI_FILE_NS },
+	{ RTI_SCAN_PROC, 0, 64 * RTI_FILE_NS, 0 },
 	/* 1024 descriptors are enough for 170 members. */
 	{ RTI_KEEP_SELDOM_FILES, 0, 1020, 170 },
 	{ RTI_KEEP_SELDOM_FILES, 0, 1026, 171 },
