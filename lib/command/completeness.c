@@ -156,8 +156,7 @@ static struct rti_completeness completeness_of_tree(const struct rti_completenes
 {
 	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
 	struct rti_cpu_bounds_known known_bounds = bounds_known(known);
-	struct rti_completeness out = { .reasons = cpu_reasons(known, &known_bounds),
-		                        .is_covered_by_cgroup = known_bounds.is_covered_by_cgroup };
+	struct rti_completeness out = { .reasons = cpu_reasons(known, &known_bounds) };
 	struct rti_cpu_bounds bounds;
 
 	out.member_reasons = (seen_reasons(known) | out.reasons) & ~of_cpu_alone;

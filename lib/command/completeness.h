@@ -35,9 +35,8 @@ struct rti_completeness_known {
 struct rti_completeness {
 	/* Why accounts of members may lack processes: all domains but CPU time depend on it. */
 	uint32_t member_reasons;
-	bool is_member_short;      /* they do lack some, or that cannot be ruled out */
-	bool is_covered_by_cgroup; /* CPU time is complete by the account of the cgroup */
-	uint32_t reasons;          /* of the outcome, that is of its CPU time */
+	bool is_member_short; /* they do lack some, or that cannot be ruled out */
+	uint32_t reasons;     /* of the outcome, that is of its CPU time */
 	/* Threads that have ended may have lost more than a thousandth of the CPU time. */
 	bool is_cpu_short;
 	uint64_t low_ns, high_ns;
