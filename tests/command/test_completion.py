@@ -140,11 +140,12 @@ class Completion(Named):
 
     def test_unit_and_container_complete_to_cgroups(self) -> None:
         unit, container = f"rtrack-{os.getpid()}.service", f"{os.getpid():064x}"
-        for name in (unit, f"docker-{container}.scope", f"libpod-conmon-{'f' * 64}.scope"):
+        monitor = f"f{os.getpid():063x}"  # beside a container, and none itself
+        for name in (unit, f"docker-{container}.scope", f"libpod-conmon-{monitor}.scope"):
             self.make_cgroup(name)
         self.assertEqual(self.complete("attach", "--unit", unit[:-3]), [unit])
         self.assertEqual(self.complete("attach", "--container", container[:-1]), [container])
-        self.assertEqual(self.complete("attach", "--container", "f" * 64), [])
+        self.assertEqual(self.complete("attach", "--container", monitor), [])
 
     def test_file_argument_completes_to_files(self) -> None:
         (self.dir / "rows.csv").touch()
