@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "family.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "children.h"
+#include "suite.h"
 
 #define PAGE 4096 /* the smallest page of any architecture */
 #define MS 1000000u

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "file_faults.h"
 
-#include <check.h>
 #include <ctype.h>
 #include <stdio.h>
+
+#include "suite.h"
 
 #define FDS_MAX 1024
 

@@ -3,10 +3,10 @@
 #ifndef SAMPLER_H
 #define SAMPLER_H
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "collect/collector.h"
+#include "suite.h"
 
 struct sampler {
 	const struct rti_sys_collector *collector;

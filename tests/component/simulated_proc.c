@@ -2,7 +2,6 @@
 /* The files of the simulated kernel: its /proc, and the CPU account of a cgroup. */
 #include "simulated_kernel.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "suite.h"
 
 #define FILES_MAX 256
 #define FD_ROOT 2

@@ -3,10 +3,11 @@
 #ifndef THREADS_H
 #define THREADS_H
 
-#include <check.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <unistd.h>
+
+#include "suite.h"
 
 #if defined(__has_feature)
 #define HAS_FEATURE(name) __has_feature(name)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "children.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "suite.h"
 
 #define PATIENCE_S 100
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "descriptors.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stddef.h>
+
+#include "suite.h"
 
 int count_descriptors(void)
 {

@@ -5,8 +5,8 @@
 
 #include <check.h>
 
-/* libcheck writes to a file at each assertion that holds, so that a crash has a line. That took most
- * of the time of tests with 100,000 assertions: a debugger shows the line of a crash. */
+/* libcheck writes to a file at each assertion that holds, so that a crash has a line. That took
+ * most of the time of tests with 100,000 assertions. A debugger shows the line of a crash. */
 #define _mark_point(file, line) ((void)0)
 
 /* Run a suite and report it as TAP on stdout. Returns the exit status for main(). */

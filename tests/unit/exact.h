@@ -3,9 +3,10 @@
 #ifndef EXACT_H
 #define EXACT_H
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "suite.h"
 
 struct exact {
 	const char *data;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "subjects.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "cgroup/cgroup_root.h"
 #include "fake_process.h"
+#include "suite.h"
 #include "system_files.h"
 
 #define ROOT_PID 100

@@ -2,12 +2,12 @@
 /* A root with cgroup mounts, for trackers of a cgroup. */
 #include "cgroup/cgroup_root.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/tracker.h"
 #include "faults.h"
+#include "suite.h"
 
 struct fixture cgroup_root;
 

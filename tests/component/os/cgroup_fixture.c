@@ -2,10 +2,11 @@
 /* Fixtures of cgroup mounts: v1, v2 and hybrid. */
 #include "os/cgroup_fixture.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "suite.h"
 
 struct cgroup_fixture cgroups;
 

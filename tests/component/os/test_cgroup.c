@@ -3,7 +3,6 @@
  * hierarchies that cannot be written to. */
 #include "os/cgroup_fixture.h"
 
-#include <check.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* What the files of a cgroup say, on v1, v2 and hybrid systems. */
 #include "os/cgroup_fixture.h"
 
-#include <check.h>
 #include <errno.h>
 
 #include "suite.h"

@@ -3,7 +3,6 @@
  * or not used: never does another directory have a part of it, and what was made is removed. */
 #include "os/cgroup_fixture.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

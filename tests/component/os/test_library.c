@@ -2,7 +2,6 @@
 /* Opening a shared library: what is missing, and what cannot be opened at the moment. */
 #include "os/library.h"
 
-#include <check.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <sys/auxv.h>

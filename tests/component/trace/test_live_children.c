@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What descendants that were not waited for have used. The kernel has the truth: once they were
  * waited for, it is what RUSAGE_CHILDREN has grown by. */
-#include <check.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_account.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "bpf/tree_account.h"
 #include "os/pidfd.h"
 #include "os/proc_connector.h"
+#include "suite.h"
 
 struct fake_account fake_account;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree_inside.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "suite.h"
 #include "tree/discovery.h"
 #include "tree/member_read.h"
 #include "tree/new_members.h"

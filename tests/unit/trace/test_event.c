@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Public events of the records of a back end. */
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>

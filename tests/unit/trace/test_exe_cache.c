@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The paths of programs, by the device and inode of their file. */
-#include <check.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* When the reader of a trace is woken. */
-#include <check.h>
 #include <stdbool.h>
 #include <stdint.h>
 

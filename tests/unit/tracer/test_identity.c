@@ -2,7 +2,6 @@
 /* Which thread has made a call, as the tracer reads it. */
 #include "tracer/identity.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>

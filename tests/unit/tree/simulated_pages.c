@@ -2,11 +2,11 @@
 /* Simulated processes of which the test knows every page. */
 #include "simulated_pages.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "os/context.h"
+#include "suite.h"
 
 #define FIRST_PID 100
 
