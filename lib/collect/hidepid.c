@@ -42,10 +42,11 @@ static int check_mount(void *arg, const struct rti_mount *mount)
 
 bool rti_proc_hides_processes(const struct rti_context *ctx)
 {
+	struct rti_mount mount;
 	struct search search = { .root = ctx->procfs->root ? ctx->procfs->root : "" };
 
 	if (rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE, ctx->buf) < 0)
 		return false;
-	rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, check_mount, &search);
+	rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, &mount, check_mount, &search);
 	return search.hides;
 }

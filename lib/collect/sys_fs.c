@@ -221,7 +221,8 @@ static int mark_waiting(void *arg, const struct rti_mount *from)
 static int parse_mounts(struct state *st, const struct rti_context *ctx)
 {
 	struct mount_parser parser = { .ctx = ctx, .root_len = strlen(ctx->procfs->root) };
-	int err = rti_parse_mountinfo(st->text.data, st->text.len, add_if_listed, &parser);
+	struct rti_mount line;
+	int err = rti_parse_mountinfo(st->text.data, st->text.len, &line, add_if_listed, &parser);
 
 	if (err < 0) {
 		free_mounts(&parser.mounts, st->worker);
@@ -238,7 +239,7 @@ static int parse_mounts(struct state *st, const struct rti_context *ctx)
 		                  (st->is_xfs_local || strcmp(mount->row.type, "xfs") != 0);
 		mount->has_own_id = false;
 	}
-	rti_parse_mountinfo(st->text.data, st->text.len, mark_waiting, &st->mounts);
+	rti_parse_mountinfo(st->text.data, st->text.len, &line, mark_waiting, &st->mounts);
 	return 0;
 }
 

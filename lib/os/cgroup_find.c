@@ -3,6 +3,7 @@
 #include "os/cgroup_find.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "os/cgroup_mount.h"
@@ -288,16 +289,20 @@ static int read_mounts(const struct rti_context *ctx)
 int rti_cgroup_find(struct rti_cgroup_places *out, const struct rti_context *ctx, const char *name)
 {
 	struct search search = { .places = out, .ctx = ctx, .given = name };
+	struct rti_mount *mount = malloc(sizeof(*mount));
 	int err;
 
 	*out = (struct rti_cgroup_places){ 0 };
-	err = parse_name(&search);
+	err = mount ? parse_name(&search) : -ENOMEM;
 	if (err == 0)
 		err = read_mounts(ctx);
 	if (err == 0 && name[0] == '/')
-		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_point, &search);
+		err =
+		    rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, mount, match_point, &search);
 	if (err == 0)
-		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, open_in_mount, &search);
+		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, mount, open_in_mount,
+		                          &search);
+	free(mount);
 	if (err == 0)
 		err = choose_main(&search);
 	if (err < 0)

@@ -133,16 +133,20 @@ static void arrange(struct rti_cgroup *group, const struct rti_context *ctx)
 
 static int find_dirs(struct rti_cgroup *group, const struct rti_context *ctx)
 {
-	int err =
-	    rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD, ctx->buf);
+	struct rti_mount *mount = malloc(sizeof(*mount));
+	int err = mount ? 0 : -ENOMEM;
 
+	if (err == 0)
+		err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SINGLE_RECORD,
+		                      ctx->buf);
 	if (err == 0)
 		err = rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, add_hierarchy, group);
 	if (err == 0)
 		err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/mountinfo", RTI_SEQ_FILE,
 		                      ctx->buf);
 	if (err == 0)
-		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, match_mount, group);
+		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, mount, match_mount, group);
+	free(mount);
 	if (err == 0)
 		arrange(group, ctx);
 	return err;

@@ -57,14 +57,13 @@ static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 	return true;
 }
 
-int rti_parse_mountinfo(const char *data, size_t len,
+int rti_parse_mountinfo(const char *data, size_t len, struct rti_mount *mount,
                         int (*each)(void *arg, const struct rti_mount *mount), void *arg)
 {
 	struct rti_scan s = rti_scan(data, len), line;
-	struct rti_mount mount;
 	int err = RTI_CONTINUE;
 
 	while (err == RTI_CONTINUE && rti_scan_line(&s, &line))
-		err = parse_mount(&line, &mount) ? each(arg, &mount) : -EBADMSG;
+		err = parse_mount(&line, mount) ? each(arg, mount) : -EBADMSG;
 	return err;
 }

@@ -153,7 +153,7 @@ int rti_parse_netdev(const char *data, size_t len,
                      int (*each)(void *arg, const struct rti_netdev *dev), void *arg);
 
 /* /proc/PID/mountinfo. Strings are decoded and cut to fit. is_cut is true if mount_point did not
- * fit. */
+ * fit. Each mount is put in *mount, which is too large for the stack of a small thread. */
 struct rti_mount {
 	uint32_t major, minor;
 	/* Path within the file system; points into data, still escaped. */
@@ -165,7 +165,7 @@ struct rti_mount {
 	char source[128];
 	bool is_cut;
 };
-int rti_parse_mountinfo(const char *data, size_t len,
+int rti_parse_mountinfo(const char *data, size_t len, struct rti_mount *mount,
                         int (*each)(void *arg, const struct rti_mount *mount), void *arg);
 
 /* /proc/loadavg. */

@@ -15,11 +15,12 @@ static int check_record(void *arg, const struct rti_mount *mount)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct fuzz_count count = { 0 }, again = { 0 };
-	int result = rti_parse_mountinfo((const char *)data, len, check_record, &count);
+	struct rti_mount mount;
+	int result = rti_parse_mountinfo((const char *)data, len, &mount, check_record, &count);
 
 	require_parser_result(result);
 	again.stop_at = count.records;
-	result = rti_parse_mountinfo((const char *)data, len, check_record, &again);
+	result = rti_parse_mountinfo((const char *)data, len, &mount, check_record, &again);
 	require_stop(result, &again);
 	return 0;
 }

@@ -29,8 +29,9 @@ static int add_mount(void *arg, const struct rti_mount *mount)
 static int parse_mounts(const char *text, struct mounts *mounts)
 {
 	struct exact copy = exact(text);
+	struct rti_mount mount;
 
-	return rti_parse_mountinfo(copy.data, copy.len, add_mount, mounts);
+	return rti_parse_mountinfo(copy.data, copy.len, &mount, add_mount, mounts);
 }
 
 static const struct {
@@ -158,9 +159,12 @@ END_TEST
 START_TEST(mountinfo_of_nul_bytes_is_refused)
 {
 	struct exact zeros = exact_zeros(256), lines = exact_zero_lines(256);
+	struct rti_mount mount;
 
-	ck_assert_int_eq(rti_parse_mountinfo(zeros.data, zeros.len, add_mount, NULL), -EBADMSG);
-	ck_assert_int_eq(rti_parse_mountinfo(lines.data, lines.len, add_mount, NULL), -EBADMSG);
+	ck_assert_int_eq(rti_parse_mountinfo(zeros.data, zeros.len, &mount, add_mount, NULL),
+	                 -EBADMSG);
+	ck_assert_int_eq(rti_parse_mountinfo(lines.data, lines.len, &mount, add_mount, NULL),
+	                 -EBADMSG);
 }
 END_TEST
 
