@@ -115,14 +115,19 @@ static int method_error(int err)
 static int start_in_cgroup_of(struct start *s, const struct rti_context *ctx,
                               const struct rti_spawn *program, unsigned flags)
 {
-	char dirs[RTI_CGROUP_DIRS_MAX * (sizeof(s->cgroup.dir->path) + 2)];
+	const size_t size = RTI_CGROUP_DIRS_MAX * (sizeof(s->cgroup.dir->path) + 2);
 	int err = rti_cgroup_make(&s->cgroup, &s->c->enclosing, ctx, flags);
+	char *dirs; /* too large for the stack of a small thread */
 
 	if (err < 0)
 		return s->opts->accounting == RT_ACCOUNTING_AUTO ? -EOPNOTSUPP : method_error(err);
-	err = rti_cgroup_describe(&s->cgroup, dirs, sizeof(dirs)) < 0 ? -EOPNOTSUPP : 0;
+	dirs = malloc(size);
+	err = dirs ? 0 : -ENOMEM;
+	if (err == 0 && rti_cgroup_describe(&s->cgroup, dirs, size) < 0)
+		err = -EOPNOTSUPP;
 	if (err == 0)
 		err = start_supervised(s->c, program, dirs);
+	free(dirs);
 	if (err < 0)
 		rti_cgroup_remove(&s->cgroup);
 	else

@@ -74,15 +74,18 @@ static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts
 {
 	char socket_text[RTI_DECIMAL_MAX], memory_text[RTI_DECIMAL_MAX];
 	struct rti_spawn supervisor = opts->program;
-	struct rti_origin_file file;
+	struct rti_origin_file *file; /* too large for the stack of a small thread */
 	const char **argv;
 	int err;
 
 	rti_decimal(socket_text, (uint64_t)socket);
 	rti_decimal(memory_text, (uint64_t)memory);
 	argv = make_argv(socket_text, memory_text, opts);
-	if (!argv)
+	file = argv ? malloc(sizeof(*file)) : NULL;
+	if (!file) {
+		free(argv);
 		return -ENOMEM;
+	}
 	supervisor.use_path = false;
 	supervisor.cwd = NULL;
 	/* These are for the program; see its flags. */
@@ -90,9 +93,10 @@ static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts
 	supervisor.has_new_session = false;
 	supervisor.keep_fd[0] = socket;
 	supervisor.keep_fd[1] = memory;
-	err = rti_helper_spawn(RTI_SUPERVISOR_NAME, &supervisor, argv, &file, &s->supervisor_pid);
-	if (file.dir >= 0)
-		close(file.dir);
+	err = rti_helper_spawn(RTI_SUPERVISOR_NAME, &supervisor, argv, file, &s->supervisor_pid);
+	if (file->dir >= 0)
+		close(file->dir);
+	free(file);
 	free(argv);
 	return rti_helper_is_missing(err) ? set_error(s, -ENOPKG) : err;
 }

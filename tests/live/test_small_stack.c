@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples in a thread with the smallest stack that glibc allows, 16 KiB, as some hosts have for
- * thousands of threads. A frame that is too large ends this test with SIGSEGV. */
+/* Samples and commands in a thread with the smallest stack that glibc allows, 16 KiB, as some hosts
+ * have for thousands of threads. A frame that is too large ends this test with SIGSEGV. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -12,17 +12,33 @@
 #include "threads.h"
 
 #define STACK_BYTES 16384
+#define MARGIN_BYTES 1024 /* of that, for compilers that make larger frames */
 #define SAMPLES 3
 #define CHILDREN 40
 
+struct call {
+	void *(*work)(void *arg);
+	void *arg;
+};
+
+static void *run_above_margin(void *arg)
+{
+	const struct call *call = arg;
+	volatile char margin[MARGIN_BYTES] = { 0 };
+	void *result = call->work(call->arg);
+
+	return margin[0] ? NULL : result;
+}
+
 static void run_on_small_stack(void *(*work)(void *), void *arg)
 {
+	struct call call = { work, arg };
 	pthread_attr_t attr;
 	pthread_t thread;
 
 	ck_assert_int_eq(pthread_attr_init(&attr), 0);
 	ck_assert_int_eq(pthread_attr_setstacksize(&attr, STACK_BYTES), 0);
-	ck_assert_int_eq(pthread_create(&thread, &attr, work, arg), 0);
+	ck_assert_int_eq(pthread_create(&thread, &attr, run_above_margin, &call), 0);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	pthread_attr_destroy(&attr);
 }
@@ -87,6 +103,27 @@ static void *read_usage(void *arg)
 	return NULL;
 }
 
+static struct rt_outcome outcome;
+
+static void *run_command(void *arg)
+{
+	const uint32_t *accounting = arg;
+	const char *const argv[] = { "sh", "-c", "true; true", NULL };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .accounting = *accounting };
+	struct rt_command *command;
+	int err = rt_command_start(&command, &opts);
+
+	/* Not every method can be had everywhere. */
+	if (err < 0 && *accounting > RT_ACCOUNTING_POLL)
+		return NULL;
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(rt_command_wait(command, -1, &outcome, sizeof(outcome)), 0);
+	rt_command_free(command);
+	return NULL;
+}
+
 START_TEST(tree_can_be_sampled)
 {
 	struct rt_opts opts = { .size = sizeof(opts),
@@ -132,6 +169,14 @@ START_TEST(usage_can_be_read)
 }
 END_TEST
 
+START_TEST(command_can_be_run)
+{
+	uint32_t accounting = (uint32_t)_i;
+
+	run_on_small_stack(run_command, &accounting);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite;
@@ -145,5 +190,6 @@ int main(void)
 	tcase_add_test(tcase, system_can_be_sampled);
 	tcase_add_test(tcase, cgroup_can_be_sampled);
 	tcase_add_test(tcase, usage_can_be_read);
+	tcase_add_loop_test(tcase, command_can_be_run, RT_ACCOUNTING_AUTO, RT_ACCOUNTING_BPF + 1);
 	return suite_run(suite);
 }
