@@ -94,7 +94,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
     "os/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.
-    "os/program_file.c": re.compile(r"readlink|stat"),
+    "os/program_file.c": re.compile(r"readlink|stat|gnu_dev_(major|minor)"),
     # The public calls of a trace. It frees the command that it has started.
     "trace/trace.c": re.compile(r"getpid|rt_command_free"),
     "trace/error.c": re.compile(r"rt_strerror"),
