@@ -30,7 +30,7 @@ ROOMS: Dict[str, Tuple[str, ...]] = {
     "bpf": ("trace", "watch", "account", "batch", "."),
     "os": ("cgroup", "process", "thread", "protocol", "."),
     "tree": (".", "sum", "memory", "exits", "read", "watch", "scan", "gpu", "state", "sources",
-             "pure", "member"),
+             "member", "pure"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
@@ -243,7 +243,7 @@ class Reader(unittest.TestCase):
         for path, text, count in (
             ("tree/read/c.c", '#include "tree/scan/a.h"', 0),
             ("tree/scan/c.c", '#include "tree/scan/a.h"\n#include "os/lock.h"', 0),
-            ("tree/member/c.c", '#include "tree/scan/a.h"', 1),
+            ("tree/pure/c.c", '#include "tree/scan/a.h"', 1),
             ("tree/member/c.c", '#include "tree/b.h"', 1),
             ("tree/attic/c.c", '#include "os/lock.h"', 1),
             ("os/cgroup/c.c", '#include "os/lock.h"', 0),
