@@ -84,20 +84,15 @@ static enum rti_cause cause_of(const struct rti_tree *tree, const struct rti_exp
 
 #define GPU_DOMAINS (RT_HAS_GPU | RT_HAS_GPU_MEMORY)
 
-/* What was refused is the list of descriptors; all else is what drivers say. */
-static void explain_gpu_error(const struct rti_tree *tree, struct rti_explanation *out)
-{
-	bool is_of_list = out->pid && (out->error == -EACCES || out->error == -EPERM ||
-	                               rti_is_out_of_files(out->error));
-
-	out->file = is_of_list ? "fd" : "";
-	out->cause = is_of_list ? cause_of(tree, out) : RTI_CAUSE_GPU;
-}
-
 static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_explanation *out)
 {
 	if (has & GPU_DOMAINS) {
-		explain_gpu_error(tree, out);
+		/* What was refused is the list of descriptors; all else is what drivers say. */
+		bool is_of_list = out->pid && (out->error == -EACCES || out->error == -EPERM ||
+		                               rti_is_out_of_files(out->error));
+
+		out->file = is_of_list ? "fd" : "";
+		out->cause = is_of_list ? cause_of(tree, out) : RTI_CAUSE_GPU;
 		return;
 	}
 	out->file = file_of(tree, has);
@@ -109,23 +104,6 @@ static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_
 	if (has & (RT_HAS_CTXSW | RT_HAS_IO_CALLS) &&
 	    (out->error == -EOPNOTSUPP || (out->error == -ENOENT && has == RT_HAS_IO_CALLS)))
 		out->cause = RTI_CAUSE_NO_FIGURE;
-}
-
-static void explain_skipped(const struct rti_tree *tree, struct rti_explanation *out)
-{
-	out->error = tree->obstacles.skip_error;
-	out->pid = tree->obstacles.skip_pid;
-	out->file = out->pid ? "stat" : "";
-	out->cause = out->error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
-}
-
-/* A scan that skips processes makes every figure of its sample a lower bound. Later ones lack what
- * was missed meanwhile, in counters alone. */
-static bool is_skipped(const struct rti_tree *tree, uint64_t has)
-{
-	const struct rti_obstacles *obstacles = &tree->obstacles;
-
-	return obstacles->skip_error && (obstacles->has_skipped || has & tree->domains.counters);
 }
 
 /* Of the number of processes so far. */
@@ -153,41 +131,35 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 	}
 }
 
-static void explain_gpu(const struct rt_metrics *last, uint64_t has, struct rti_explanation *out)
-{
-	if (has == RT_HAS_GPU_MEMORY)
-		out->cause = RTI_CAUSE_GPU_SHARED;
-	else
-		out->cause = last->estimated & has ? RTI_CAUSE_GPU : RTI_CAUSE_GPU_CLOSED;
-	out->error = -ENODATA;
-}
-
-static void explain_account(const struct rti_kernel_account *account, struct rti_explanation *out)
-{
-	if (account->error < 0) {
-		out->cause = RTI_CAUSE_ACCOUNT_UNREAD;
-		out->error = account->error;
-	} else {
-		out->cause = account->has_lost ? RTI_CAUSE_ACCOUNT_LOST : RTI_CAUSE_ACCOUNT_BEHIND;
-	}
-}
-
 /* What no read failed for. */
 static void explain_state(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                           struct rti_explanation *out)
 {
-	if (is_skipped(tree, has)) {
-		explain_skipped(tree, out);
+	const struct rti_kernel_account *account = &tree->kernel_account;
+	const struct rti_obstacles *obstacles = &tree->obstacles;
+	const uint64_t counters = tree->domains.counters;
+
+	/* A scan that skips processes makes every figure of its sample a lower bound. Later ones
+	 * lack what was missed meanwhile, in counters alone. */
+	if (obstacles->skip_error && (obstacles->has_skipped || has & counters)) {
+		out->error = obstacles->skip_error;
+		out->pid = obstacles->skip_pid;
+		out->file = out->pid ? "stat" : "";
+		out->cause = out->error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
+	} else if (has == RT_HAS_GPU_MEMORY) {
+		out->cause = RTI_CAUSE_GPU_SHARED;
 	} else if (has & GPU_DOMAINS) {
-		explain_gpu(last, has, out);
-	} else if (tree->kernel_account.has_counted && has & tree->domains.counters) {
-		explain_account(&tree->kernel_account, out);
-	} else if (last->reasons & RT_REASON_UNWAITED &&
-	           has & (tree->domains.counters | RT_HAS_PEAK_RSS)) {
+		out->cause = last->estimated & has ? RTI_CAUSE_GPU : RTI_CAUSE_GPU_CLOSED;
+	} else if (account->has_counted && has & counters && account->error < 0) {
+		out->cause = RTI_CAUSE_ACCOUNT_UNREAD;
+		out->error = account->error;
+	} else if (account->has_counted && has & counters) {
+		out->cause = account->has_lost ? RTI_CAUSE_ACCOUNT_LOST : RTI_CAUSE_ACCOUNT_BEHIND;
+	} else if (last->reasons & RT_REASON_UNWAITED && has & (counters | RT_HAS_PEAK_RSS)) {
 		out->cause = RTI_CAUSE_UNWAITED;
-		out->pid = tree->obstacles.unwaited_pid;
+		out->pid = obstacles->unwaited_pid;
 	} else if (last->reasons & RT_REASON_SIGCHLD_IGNORED &&
-	           has & (tree->domains.counters | RT_HAS_PEAK_RSS)) {
+	           has & (counters | RT_HAS_PEAK_RSS)) {
 		out->cause = RTI_CAUSE_SIGCHLD;
 	} else if (last->reasons & RT_REASON_CLOCK_TICKS && has == RT_HAS_CPU) {
 		out->cause = RTI_CAUSE_TICKS;
@@ -216,12 +188,6 @@ static uint64_t obstacle_of(const struct rti_tree *tree, const struct rt_metrics
 	return met & RT_HAS_PSS ? RT_HAS_PSS : has;
 }
 
-/* BPF programs see the processes of the running system alone. */
-static int account_error(const struct rti_tree *tree)
-{
-	return tree->ctx->procfs->is_foreign ? -EXDEV : tree->kernel_account.error;
-}
-
 void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                       struct rti_explanation *out)
 {
@@ -230,7 +196,9 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 	*out = (struct rti_explanation){
 		.file = "",
 		.has_account = tree->kernel_account.programs != NULL,
-		.account_error = account_error(tree),
+		/* BPF programs see the processes of the running system alone. */
+		.account_error =
+		    tree->ctx->procfs->is_foreign ? -EXDEV : tree->kernel_account.error,
 		.members_ever = tree->obstacles.members_ever[rti_status_bit(has)],
 		.pss_share = tree->pss_budget.share,
 		.pss_hold_us = (uint32_t)(tree->pss_budget.hold_ns / 1000),

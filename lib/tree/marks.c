@@ -37,7 +37,7 @@ static bool knows_all_switches(const struct rti_tree *tree)
 	                                           : !tree->ledger.has_exits;
 }
 
-/* Whether the count of all processes has every fork up to this sample. That of the supervisor lags
+/* Whether the count of all processes has every fork up to this sample. The supervisor's count lags
  * behind its events until it has read the last of them. */
 static bool counts_every_fork(const struct rti_tree *tree)
 {
@@ -69,19 +69,6 @@ static bool has_lost_supervisor(const struct rti_tree *tree)
 	return tree->supervised.pid && (!supervisor || rti_pid_stat_is_zombie(&supervisor->stat));
 }
 
-/* Reasons stay for all later samples. */
-static void add_reasons(struct rti_tree *tree)
-{
-	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
-
-	if (fork_tracker->has_lost_events)
-		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
-	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
-		rti_add_reasons(tree, RT_REASON_UNWAITED);
-	if (tree->discovery.has_skipped)
-		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
-}
-
 /* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
 static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
 {
@@ -101,19 +88,16 @@ static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
 
 /* No sample may have seen the peak of a process that has exited, nor the process itself. Only the
  * process that waits for it learns its peak, which may be hidden by an inherited one. E.g.: true(1)
- * has 1 MiB, a sample saw 4 KiB of it, and it inherited 1.1 MiB. */
-static bool may_lack_exited_peak(const struct rti_tree *tree)
-{
-	return tree->ledger.has_exits &&
-	       !(tree->sums.is_final_account_current &&
-	         tree->peak_rss_bytes >= tree->supervised.final_peak_bytes);
-}
-
-/* A zombie has no memory any more, and may have had more than at its last read. So may a process
+ * has 1 MiB, a sample saw 4 KiB of it, and it inherited 1.1 MiB.
+ * A zombie has no memory any more, and may have had more than at its last read. So may a process
  * that was not waited for, or was skipped. */
 static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 {
-	if (may_lack_exited_peak(tree) || tree->sums.has_zombie || tree->sums.has_reaped ||
+	bool knows_exited =
+	    !tree->ledger.has_exits || (tree->sums.is_final_account_current &&
+	                                tree->peak_rss_bytes >= tree->supervised.final_peak_bytes);
+
+	if (!knows_exited || tree->sums.has_zombie || tree->sums.has_reaped ||
 	    tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
 	    may_lack_auto_reaped(tree))
 		make_partial(out, RT_HAS_PEAK_RSS);
@@ -121,15 +105,6 @@ static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 		out->valid &= ~RT_HAS_PEAK_RSS;
 		out->partial &= ~RT_HAS_PEAK_RSS;
 	}
-}
-
-/* The cgroup's CPU time is complete, whatever members could be read. */
-static void mark_cgroup(const struct rti_tree *tree, struct rt_metrics *out)
-{
-	if (!tree->ledger.is_covered_by_cgroup)
-		return;
-	out->valid |= RT_HAS_CPU;
-	out->partial &= ~RT_HAS_CPU;
 }
 
 /* Whether the supervisor has reaped all processes that were counted: each one has page faults. Then
@@ -145,49 +120,40 @@ static bool has_reaped_counted(const struct rti_tree *tree)
 	       tree->peak_rss_bytes >= s->final_peak_bytes;
 }
 
-/* No sample may have seen a process of which BPF programs have no peak. E.g.: 9000 processes run,
- * and one that comes then uses most memory. */
-static bool lacks_counted_peaks(const struct rti_tree *tree)
-{
-	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
-
-	return counted->is_behind || (counted->lacks_peaks && !has_reaped_counted(tree));
-}
-
-/* Whether no process that runs is known to be missing from the members. */
-static bool has_all_running(const struct rti_tree *tree)
-{
-	return tree->sums.figures.valid & RT_HAS_PEAK_RSS && !tree->discovery.has_skipped &&
-	       !tree->reused_pids.is_lacking && !has_lost_supervisor(tree);
-}
-
 /* BPF programs have counted every thread, whatever members could be read and waited for. */
 static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 {
-	const struct rti_kernel_account *s = &tree->kernel_account;
+	const struct rti_kernel_account *account = &tree->kernel_account;
+	const struct rti_tree_counted *counted = &account->counted;
 	uint64_t whole = tree->domains.counters;
+	bool has_all_running;
 
-	if (!s->has_counted)
+	if (!account->has_counted)
 		return;
-	if (s->counted.is_behind) {
+	if (counted->is_behind) {
 		make_partial(out, tree->domains.counters);
 		whole = 0;
 	}
-	if (!s->counted.has_io)
+	if (!counted->has_io)
 		whole &= ~(uint64_t)(RT_HAS_IO | RT_HAS_IO_CALLS);
-	if (!s->counted.has_switches) {
+	if (!counted->has_switches) {
 		make_partial(out, RT_HAS_CTXSW);
 		whole &= ~(uint64_t)RT_HAS_CTXSW;
 	}
 	/* A process is counted when it is forked, unless there was no mark for it. */
-	if (!s->has_lost)
+	if (!account->has_lost)
 		whole |= RT_HAS_PROCESSES_SEEN;
 	else
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
-	if (s->counted.has_peaks && !s->counted.is_behind &&
-	    (s->counted.has_ended || has_all_running(tree)))
+	/* No process that runs is known to be missing from the members. */
+	has_all_running = tree->sums.figures.valid & RT_HAS_PEAK_RSS &&
+	                  !tree->discovery.has_skipped && !tree->reused_pids.is_lacking &&
+	                  !has_lost_supervisor(tree);
+	if (counted->has_peaks && !counted->is_behind && (counted->has_ended || has_all_running))
 		whole |= RT_HAS_PEAK_RSS;
-	if (lacks_counted_peaks(tree))
+	/* No sample may have seen a process without a peak in the programs' rows. E.g.: 9000
+	 * processes run, and one that comes then uses most memory. */
+	if (counted->is_behind || (counted->lacks_peaks && !has_reaped_counted(tree)))
 		make_partial(out, RT_HAS_PEAK_RSS);
 	out->valid |= whole & tree->want;
 	out->partial &= ~whole;
@@ -240,12 +206,25 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 {
-	add_reasons(tree);
+	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
+
+	/* Reasons stay for all later samples. */
+	if (fork_tracker->has_lost_events)
+		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
+	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
+		rti_add_reasons(tree, RT_REASON_UNWAITED);
+	if (tree->discovery.has_skipped)
+		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
+
 	mark_losses(tree, out);
 	if (may_ticks_hide(tree, out))
 		make_partial(out, RT_HAS_CPU);
 	mark_peaks(tree, out);
-	mark_cgroup(tree, out);
+	/* The cgroup's CPU time is complete, whatever members could be read. */
+	if (tree->ledger.is_covered_by_cgroup) {
+		out->valid |= RT_HAS_CPU;
+		out->partial &= ~RT_HAS_CPU;
+	}
 	mark_counted(tree, out);
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;

@@ -64,16 +64,13 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0 && !opts->list)
 		err = rti_discover_root(tree, opts->pid);
+	if (err == 0)
+		err = rti_tree_gpu_init(tree);
 	if (err < 0) {
 		rti_tree_free(tree);
 		return err;
 	}
 	rti_memory_init(tree, opts->want);
-	err = rti_tree_gpu_init(tree);
-	if (err < 0) {
-		rti_tree_free(tree);
-		return err;
-	}
 	*out = tree;
 	return 0;
 }
@@ -100,39 +97,24 @@ static void note_time(struct rti_tree *tree, uint64_t now_ns)
 	rti_pss_save(&tree->pss_budget, now_ns);
 }
 
-static void begin_sample(struct rti_tree *tree, uint64_t now_ns)
-{
-	tree->needs_reconcile = false;
-	tree->unchanged_samples++;
-	note_time(tree, now_ns);
-	tree->sampled_ns = now_ns;
-	tree->discovery.count_before = tree->table.count;
-	rti_member_table_begin_sample(&tree->table);
-}
-
-/* Begin to fetch a member that has run: what is done with a row takes less time than the memory
- * needs for all of the member. */
-static void fetch_member(const struct rti_member *m)
-{
-	if (!m->clock.row)
-		return;
-	for (size_t at = 0; at < sizeof(*m); at += CACHE_LINE)
-		__builtin_prefetch((const char *)m + at, 1);
-}
-
 /* Children before their parents, so that a child that exits meanwhile shows in its parent's
- * account. */
+ * account. The next member is fetched ahead if it has run: what is done with a row takes less time
+ * than the memory needs for all of a member. */
 static void read_members(struct rti_tree *tree)
 {
-	size_t i = SIZE_MAX, next = SIZE_MAX;
+	size_t next = SIZE_MAX;
 	bool has_next = rti_watch_down(tree, &next);
 
 	while (has_next) {
-		i = next;
+		struct rti_member *m = &tree->table.members[next], *ahead;
+
 		has_next = rti_watch_down(tree, &next);
-		if (has_next)
-			fetch_member(&tree->table.members[next]);
-		rti_read_member(tree, &tree->table.members[i]);
+		ahead = has_next ? &tree->table.members[next] : m;
+		if (ahead->clock.row) {
+			for (size_t at = 0; at < sizeof(*ahead); at += CACHE_LINE)
+				__builtin_prefetch((const char *)ahead + at, 1);
+		}
+		rti_read_member(tree, m);
 	}
 }
 
@@ -152,17 +134,15 @@ static void discover(struct rti_tree *tree)
 	}
 }
 
-static uint32_t source_of(const struct rti_tree *tree)
-{
-	if (tree->kernel_account.programs)
-		return RT_SOURCE_BPF_ACCOUNT;
-	return tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
-}
-
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
 	rti_tree_loop_begin(tree);
-	begin_sample(tree, now_ns);
+	tree->needs_reconcile = false;
+	tree->unchanged_samples++;
+	note_time(tree, now_ns);
+	tree->sampled_ns = now_ns;
+	tree->discovery.count_before = tree->table.count;
+	rti_member_table_begin_sample(&tree->table);
 	discover(tree);
 	rti_tree_check_cgroups(tree);
 	read_members(tree);
@@ -180,7 +160,10 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_watched_end(tree);
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
-	out->source = source_of(tree);
+	if (tree->kernel_account.programs)
+		out->source = RT_SOURCE_BPF_ACCOUNT;
+	else
+		out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	rti_tree_loop_end(tree);
 	return rti_tree_count(tree) || tree->reused_pids.is_lacking ? 0 : -ESRCH;
 }

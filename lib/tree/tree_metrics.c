@@ -54,8 +54,8 @@ static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member 
 	return tree->want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
 }
 
-/* Remember what the sums have of a member, to move them when the member has changed. */
-static void note_summed(struct rti_tree *tree, struct rti_member *m)
+/* What the sums have of the member: they are moved by it when the member has changed. */
+static void remember_share(const struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_sums alone = { 0 };
 
@@ -67,17 +67,6 @@ static void note_summed(struct rti_tree *tree, struct rti_member *m)
 	m->summed.is_there = true;
 }
 
-static void take_out(struct rti_tree *tree, struct rti_member *m)
-{
-	if (!m->summed.is_there)
-		return;
-	rti_ledger_subtract(&tree->ledger, m->summed.counters);
-	tree->sums.figures.rss_bytes -= m->summed.rss_bytes;
-	tree->sums.figures.threads -= m->summed.threads;
-	tree->sums.times_in_ticks -= m->summed.times_in_ticks;
-	tree->sums.figures.processes -= !rti_is_supervisor(tree, m);
-}
-
 /* Of the children that a member has reaped, what no other account says more exactly. */
 static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_sums *sums)
@@ -86,9 +75,7 @@ static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
 		sums->is_final_account_current = true;
 		return;
 	}
-	if (tree->ledger.self_only)
-		return;
-	if (!rti_ledger_has_reaped(&m->account))
+	if (tree->ledger.self_only || !rti_ledger_has_reaped(&m->account))
 		return;
 	sums->has_reaped = true;
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
@@ -104,7 +91,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 
 	update_family(tree, m);
 	if (tree->watched.watch)
-		note_summed(tree, m);
+		remember_share(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->times_in_ticks += rti_times_in_ticks(tree, m);
 	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && !rti_is_supervisor(tree, m);
@@ -166,33 +153,18 @@ static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 	rti_memory_peak_update(tree, out);
 }
 
-/* What the kernel says exactly of all that the supervisor has reaped. */
-static void apply_final_rusage(struct rti_tree *tree)
+/* What the kernel accounts for by itself. The cgroup's account lags behind the clocks of running
+ * processes by up to a tick, so it is a lower bound like the others. Of what BPF programs have
+ * counted, switches that may be too many are left out: a total never falls. */
+static void apply_accounts(struct rti_tree *tree)
 {
-	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervised.pid);
-
-	if (tree->supervised.has_final_rusage && supervisor)
-		rti_ledger_raise_children(&supervisor->account, tree->supervised.final_rusage);
-}
-
-/* The cgroup's account lags behind the clocks of running processes by up to a tick, so it is a
- * lower bound like the others. */
-static void apply_cgroup(struct rti_tree *tree)
-{
-	uint64_t user_ns, system_ns;
+	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
+	uint64_t user_ns, system_ns, counters[RTI_COUNTERS];
 
 	if (tree->want & RT_HAS_CPU &&
 	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0)
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns,
 		                                 tree->supervised.cgroup_lag_ns);
-}
-
-/* Switches that may be too many are left out: a total never falls. */
-static void apply_counted(struct rti_tree *tree)
-{
-	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
-	uint64_t counters[RTI_COUNTERS];
-
 	if (!tree->kernel_account.has_counted)
 		return;
 	memcpy(counters, counted->counters, sizeof(counters));
@@ -205,6 +177,8 @@ static void apply_counted(struct rti_tree *tree)
 
 static void sum_members(struct rti_tree *tree)
 {
+	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervised.pid);
+
 	tree->sums = (struct rti_sums){
 		.figures.valid = tree->want & ~(uint64_t)FILLED_IN_LATER,
 		.is_regular = true,
@@ -213,7 +187,9 @@ static void sum_members(struct rti_tree *tree)
 	};
 	rti_ledger_open(&tree->ledger);
 	rti_obstacles_open(tree);
-	apply_final_rusage(tree);
+	/* What the kernel says exactly of all that the supervisor has reaped. */
+	if (tree->supervised.has_final_rusage && supervisor)
+		rti_ledger_raise_children(&supervisor->account, tree->supervised.final_rusage);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		if (!tree->table.members[i].end.has_exited)
 			add_member(tree, &tree->table.members[i]);
@@ -245,11 +221,22 @@ static bool can_move_sums(const struct rti_tree *tree)
 	return true;
 }
 
+/* Take out what the sums have of a member that has changed, and add what it has now. */
 static void move_sums(struct rti_tree *tree)
 {
+	struct rti_sums *sums = &tree->sums;
+
 	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {
-		take_out(tree, &tree->table.members[i]);
-		add_member(tree, &tree->table.members[i]);
+		struct rti_member *m = &tree->table.members[i];
+
+		if (m->summed.is_there) {
+			rti_ledger_subtract(&tree->ledger, m->summed.counters);
+			sums->figures.rss_bytes -= m->summed.rss_bytes;
+			sums->figures.threads -= m->summed.threads;
+			sums->times_in_ticks -= m->summed.times_in_ticks;
+			sums->figures.processes -= !rti_is_supervisor(tree, m);
+		}
+		add_member(tree, m);
 	}
 }
 
@@ -263,8 +250,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	rti_obstacles_begin_sample(tree);
 	rti_memory_set_figures(tree, out);
 	rti_obstacles_note_pss(tree);
-	apply_cgroup(tree);
-	apply_counted(tree);
+	apply_accounts(tree);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
 	rti_tree_gpu_set_figures(tree, out);
