@@ -156,22 +156,19 @@ void rti_executables_measure(struct rti_executables *table, int index, uint64_t 
 
 /* If only some members of a program were read, the others are taken to share as these do, and what
  * was known before counts for the rest. */
-static void learn_one(struct rti_executable *e)
-{
-	double all = (double)e->all_pages, measured = (double)e->measured_pages;
-	double together = e->measured_share / measured * all;
-	double missing = (double)e->largest_pages - together;
-	double weight = measured < all && e->is_measured ? measured / all : 1;
-
-	e->missing_pages =
-	    e->is_measured ? e->missing_pages + (missing - e->missing_pages) * weight : missing;
-	e->is_measured = true;
-}
-
 void rti_executables_learn(struct rti_executables *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->entries[i].measured_pages > 0 && table->entries[i].largest_pages > 0)
-			learn_one(&table->entries[i]);
+		struct rti_executable *e = &table->entries[i];
+		double all = (double)e->all_pages, measured = (double)e->measured_pages, missing;
+
+		if (e->measured_pages == 0 || e->largest_pages == 0)
+			continue;
+		missing = (double)e->largest_pages - e->measured_share / measured * all;
+		if (e->is_measured && measured < all)
+			e->missing_pages += (missing - e->missing_pages) * (measured / all);
+		else
+			e->missing_pages = missing;
+		e->is_measured = true;
 	}
 }

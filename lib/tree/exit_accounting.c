@@ -56,23 +56,14 @@ static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->exit.mark };
 }
 
-static int32_t ppid_at(const struct ancestors *a)
-{
-	switch (a->samples_ago) {
-	case 0:
-		return a->at->stat.ppid;
-	case 1:
-		return a->at->family.ppid;
-	default:
-		return a->at->former.ppid;
-	}
-}
-
 /* Returns the next one, or NULL at the end. */
 static struct rti_member *next_ancestor(struct ancestors *a)
 {
 	for (;;) {
-		struct rti_member *up = parent_of(a->tree, a->at, ppid_at(a));
+		int32_t ppid = a->samples_ago == 0   ? a->at->stat.ppid
+		               : a->samples_ago == 1 ? a->at->family.ppid
+		                                     : a->at->former.ppid;
+		struct rti_member *up = parent_of(a->tree, a->at, ppid);
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
@@ -89,63 +80,40 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 	}
 }
 
-/* Whether a member has the parent that it had when its stat was read last. Else it has another one
- * by now. E.g.: another process has the pid of the former parent. */
-static bool is_surely_parent(const struct rti_member *parent, const struct rti_member *m)
-{
-	return parent->pid == m->stat.ppid && parent->starttime <= m->starttime;
-}
-
 /* Whether the parent of a member is known to have its children still: then no other process can
- * have reaped it. */
+ * have reaped it. If the stat of the member is stale, it may have another parent by now. E.g.:
+ * another process has the pid of the former parent. */
 static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
 
-	if (!parent || (rti_has_stale_stat(m) && !is_surely_parent(parent, m)))
+	if (!parent || (rti_has_stale_stat(m) &&
+	                (parent->pid != m->stat.ppid || parent->starttime > m->starttime)))
 		return false;
 	return !parent->end.has_exited && !rti_has_stale_stat(parent) &&
 	       !rti_pid_stat_is_zombie(&parent->stat);
 }
 
-/* When it showed that a process may have reaped children: when its account was read and had
- * grown, or could not be read; or when it was found to have exited, which may have been after it
- * reaped some. 0: it has not. */
-static uint64_t may_have_reaped_at(const struct rti_member *m)
-{
-	if (m->end.has_exited)
-		return m->end.at;
-	return rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m) ? m->read.account_at : 0;
-}
-
-/* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show which
- * ancestor that is. So any of them may have reaped a member. */
+/* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show by which. So any
+ * of them may have reaped a member, and its children: it shows when the account of the ancestor was
+ * read and had grown, or could not be read; or when it was found to have exited, which may have
+ * been after it reaped some. Returns the order of the latest; 0: none has reaped any. */
 static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
 	struct rti_member *up;
 	uint64_t at = 0;
 
-	while ((up = next_ancestor(&all)))
-		at = rti_max(at, may_have_reaped_at(up));
+	while ((up = next_ancestor(&all))) {
+		if (up->end.has_exited)
+			at = rti_max(at, up->end.at);
+		else if (rti_ledger_has_grown(&up->account) || rti_has_stale_stat(up))
+			at = rti_max(at, up->read.account_at);
+	}
 	/* It may have been adopted by a process that the walk has not come to. */
 	if (rti_has_stale_stat(m) && !rti_member_find(&tree->table, m->stat.ppid))
 		at = rti_max(at, m->read.account_at);
 	return at;
-}
-
-/* In state X a process is being released: its usage has already been added to its reaper, or is
- * about to be. A successful read does not show that it has not, so wait for the end of it. */
-static int read_settled_stat(struct rti_tree *tree, struct rti_member *m)
-{
-	int err = rti_reread_stat(tree, m);
-
-	for (int looks = 1; looks < RELEASE_LOOKS_MAX && err != -ESRCH; looks++) {
-		if (m->stat.state != 'X')
-			break;
-		err = rti_reread_stat(tree, m);
-	}
-	return err;
 }
 
 /* Look again at a member that was read as alive before another process may have reaped it. Returns
@@ -161,8 +129,15 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 	m->exit.revalidated_at = rti_next_event(tree);
 	if (parent && !parent->end.has_exited && rti_member_has_live_files(tree->ctx, m))
 		return false;
-	/* If it is there it may have a new parent by now, which will be the one to reap it. */
-	err = read_settled_stat(tree, m);
+	/* If it is there it may have a new parent by now, which will be the one to reap it. In
+	 * state X a process is being released: its usage has already been added to its reaper, or
+	 * is about to be. A successful read does not show that it has not, so wait for the end. */
+	err = rti_reread_stat(tree, m);
+	for (int looks = 1; looks < RELEASE_LOOKS_MAX && err != -ESRCH; looks++) {
+		if (m->stat.state != 'X')
+			break;
+		err = rti_reread_stat(tree, m);
+	}
 	if (err == 0 || (err != -ESRCH && !rti_clock_shows_exit(tree, m)))
 		return false;
 	rti_mark_exited(tree, m);
@@ -204,18 +179,9 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 	}
 }
 
-/* What a zombie used does not change any more. If its clock stands where it stood when its account
- * was read, it has not run in between, so that the account is final, too. */
-static void read_final_account(struct rti_tree *tree, struct rti_member *m)
-{
-	rti_read_clock(tree, m);
-	if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
-		rti_force_read_member(tree, m);
-	m->exit.has_final_account =
-	    m->clock.is_known && !m->end.has_exited && m->read.account_at && m->stat.state == 'Z';
-}
-
-/* Once for each zombie, which gets no more children. */
+/* Once for each zombie, which gets no more children. What it used does not change any more. If its
+ * clock stands where it stood when its account was read, it has not run in between, so that the
+ * account is final, too. */
 static void note_zombies(struct rti_tree *tree)
 {
 	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
@@ -224,7 +190,11 @@ static void note_zombies(struct rti_tree *tree)
 		if (m->exit.is_zombie || m->end.has_exited || !rti_pid_stat_is_zombie(&m->stat))
 			continue;
 		m->exit.is_zombie = true;
-		read_final_account(tree, m);
+		rti_read_clock(tree, m);
+		if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
+			rti_force_read_member(tree, m);
+		m->exit.has_final_account = m->clock.is_known && !m->end.has_exited &&
+		                            m->read.account_at && m->stat.state == 'Z';
 		reread_orphans(tree, m);
 	}
 }
@@ -290,19 +260,6 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 	rti_exits_note_kept(tree, m, 0);
 }
 
-/* The account of a process that could not be read may hold a member. If it is clear which process
- * that is, what was seen of the member is the least that its account has: if it has reaped the
- * member, the member counts once. If not, what it reaps later may hide behind that, so the totals
- * are lower bounds. reaper NULL: it is not clear. */
-static void account_doubtful_exit(struct rti_tree *tree, struct rti_member *m,
-                                  struct rti_member *reaper)
-{
-	if (reaper)
-		rti_ledger_merge_into_reaper(&m->account, &reaper->account);
-	rti_add_reasons(tree, RT_REASON_UNREADABLE);
-	rti_obstacles_note_lost(tree, m, (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
-}
-
 /* The processes with an account that may hold a member. */
 struct holders {
 	struct rti_member *first;
@@ -336,17 +293,25 @@ static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
 /* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or could
  * not be read, or is not a member. It was reaped by that parent before, by an ancestor that adopted
  * it, or outside the tree. If more than one account may hold it, none is raised. Returns whether a
- * living ancestor has yet to account for it. */
+ * living ancestor has yet to account for it.
+ *
+ * The account of a process that could not be read may hold the member. If it is clear which process
+ * that is, what was seen of the member is the least that its account has: if it has reaped the
+ * member, the member counts once. If not, what it reaps later may hide behind that, so the totals
+ * are lower bounds. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	struct holders found = find_holders(tree, m);
 
-	if (found.stale)
-		account_doubtful_exit(tree, m, found.grown + found.stale == 1 ? found.first : NULL);
-	else if (found.grown == 0)
-		keep_last_seen(tree, m);
-	else if (found.grown == 1)
+	if (found.first && found.grown + found.stale == 1)
 		rti_ledger_merge_into_reaper(&m->account, &found.first->account);
+	if (found.stale) {
+		rti_add_reasons(tree, RT_REASON_UNREADABLE);
+		rti_obstacles_note_lost(tree, m,
+		                        (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
+	} else if (found.grown == 0) {
+		keep_last_seen(tree, m);
+	}
 	return found.grown && !found.stale && !found.has_exited_grown;
 }
 
@@ -419,8 +384,8 @@ static bool belongs(struct rti_tree *tree, const struct rti_pid_stat *stat)
 	return parent != NULL;
 }
 
-/* For want of descriptors or memory it is not known. A process that is hidden is another user's: if
- * it belongs to the tree, the next scan says that it is missing. */
+/* If in doubt, returns true: we ran out of descriptors or memory. A process that is hidden is
+ * another user's: if it belongs to the tree, the next scan says that it is missing. */
 static bool has_lost_pid(struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_pid_stat stat;

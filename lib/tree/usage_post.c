@@ -23,17 +23,10 @@ static bool is_clock_of_member(struct rti_tree *tree, struct rti_member *m, bool
 	return true;
 }
 
-static bool has_run(const struct rti_member *m)
-{
-	const uint64_t *self = m->account.self;
-
-	return m->clock.is_known &&
-	       m->clock.now.total_ns > self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM];
-}
-
 void rti_post_usage(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_cpu_clock *clock = &m->clock.now;
+	const uint64_t *self = m->account.self;
 	bool is_proven = rti_take_presence(m);
 	uint64_t user_ns, system_ns;
 
@@ -41,7 +34,8 @@ void rti_post_usage(struct rti_tree *tree, struct rti_member *m)
 		rti_read_account(tree, m);
 		return;
 	}
-	if (!(tree->wanted & RT_HAS_CPU) || rti_is_supervisor(tree, m) || !has_run(m) ||
+	if (!(tree->wanted & RT_HAS_CPU) || rti_is_supervisor(tree, m) || !m->clock.is_known ||
+	    clock->total_ns <= self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM] ||
 	    !is_clock_of_member(tree, m, is_proven))
 		return;
 	rti_split_cpu(clock->total_ns, clock->user_part_ns, clock->both_parts_ns, &user_ns,
