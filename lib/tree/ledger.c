@@ -11,11 +11,6 @@
  * fork it there (before Linux 5.7). The account itself is in whole microseconds. */
 #define CGROUP_SLACK_NS 1000000u
 
-static uint64_t at_least(uint64_t value, uint64_t floor)
-{
-	return value > floor ? value : floor;
-}
-
 static uint64_t reaped_faults(const struct rti_account *a)
 {
 	return a->children[RTI_MINOR_FAULTS] + a->children[RTI_MAJOR_FAULTS];
@@ -30,16 +25,14 @@ static void reaped_share(const struct rti_account *a, uint64_t out[RTI_COUNTERS]
 	uint64_t shown = a->children[RTI_CPU_USER] + a->children[RTI_CPU_SYSTEM];
 
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		out[i] = at_least(a->children[i], a->floor[i]);
+		out[i] = rti_max(a->children[i], a->floor[i]);
 	out[RTI_CPU_USER] = a->children[RTI_CPU_USER];
 	out[RTI_CPU_SYSTEM] = a->children[RTI_CPU_SYSTEM];
 	if (members_seen > shown) {
-		uint64_t missing = members_seen - shown, user = 0;
+		uint64_t missing = members_seen - shown;
+		uint64_t user = rti_min(missing, rti_subtract_saturated(a->floor[RTI_CPU_USER],
+		                                                        a->children[RTI_CPU_USER]));
 
-		if (a->floor[RTI_CPU_USER] > a->children[RTI_CPU_USER])
-			user = a->floor[RTI_CPU_USER] - a->children[RTI_CPU_USER];
-		if (user > missing)
-			user = missing;
 		out[RTI_CPU_USER] += user;
 		out[RTI_CPU_SYSTEM] += missing - user;
 	}
@@ -69,7 +62,7 @@ void rti_account_raise(struct rti_account *account, struct rti_counter_range ran
                        const uint64_t self[RTI_COUNTERS])
 {
 	for (unsigned i = range.first; i < range.first + range.count; i++)
-		account->self[i] = at_least(self[i], account->self[i]);
+		account->self[i] = rti_max(self[i], account->self[i]);
 }
 
 void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64_t system_ns)
@@ -82,8 +75,8 @@ void rti_account_raise_cpu(struct rti_account *account, uint64_t user_ns, uint64
 
 void rti_account_raise_faults(struct rti_account *account, uint64_t minor, uint64_t major)
 {
-	account->self[RTI_MINOR_FAULTS] = at_least(minor, account->self[RTI_MINOR_FAULTS]);
-	account->self[RTI_MAJOR_FAULTS] = at_least(major, account->self[RTI_MAJOR_FAULTS]);
+	account->self[RTI_MINOR_FAULTS] = rti_max(minor, account->self[RTI_MINOR_FAULTS]);
+	account->self[RTI_MAJOR_FAULTS] = rti_max(major, account->self[RTI_MAJOR_FAULTS]);
 }
 
 /* The I/O of a reaped child is in its reaper's own count, as soon as that can be read. If that is
@@ -177,7 +170,7 @@ bool rti_ledger_may_hold(const struct rti_ledger *ledger, const struct rti_accou
 
 static uint64_t take(uint64_t *missing, uint64_t there)
 {
-	uint64_t taken = *missing < there ? *missing : there;
+	uint64_t taken = rti_min(*missing, there);
 
 	*missing -= taken;
 	return taken;
@@ -321,16 +314,14 @@ void rti_ledger_close(struct rti_ledger *ledger)
 	memcpy(sum, ledger->sum, sizeof(sum));
 	apply_cgroup(ledger, sum);
 	apply_account(ledger, sum);
-	cpu = at_least(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
-	               total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
+	cpu = rti_max(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+	              total[RTI_CPU_USER] + total[RTI_CPU_SYSTEM]);
 	/* The split may move between two samples while the sum grows: neither part may fall. */
-	if (sum[RTI_CPU_USER] < total[RTI_CPU_USER])
-		sum[RTI_CPU_USER] = total[RTI_CPU_USER];
-	if (sum[RTI_CPU_USER] > cpu - total[RTI_CPU_SYSTEM])
-		sum[RTI_CPU_USER] = cpu - total[RTI_CPU_SYSTEM];
+	sum[RTI_CPU_USER] =
+	    rti_clamp(sum[RTI_CPU_USER], total[RTI_CPU_USER], cpu - total[RTI_CPU_SYSTEM]);
 	sum[RTI_CPU_SYSTEM] = cpu - sum[RTI_CPU_USER];
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		total[i] = at_least(sum[i], total[i]);
+		total[i] = rti_max(sum[i], total[i]);
 }
 
 void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped[RTI_COUNTERS])
@@ -339,7 +330,7 @@ void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped
 
 	reaped_share(member, known);
 	for (int i = RTI_MINOR_FAULTS; i < RTI_READ_BYTES; i++)
-		member->floor[i] = at_least(known[i], reaped[i]);
+		member->floor[i] = rti_max(known[i], reaped[i]);
 	/* The split belongs to its sum. */
 	if (reaped[RTI_CPU_USER] + reaped[RTI_CPU_SYSTEM] >
 	    known[RTI_CPU_USER] + known[RTI_CPU_SYSTEM])
@@ -350,27 +341,20 @@ void rti_ledger_raise_children(struct rti_account *member, const uint64_t reaped
 
 /* User and system time are subtracted as one: their sum is exact, while the split of a running
  * process wavers. E.g.: 6 + 2 ms were read, and wait4(2) says 4 + 4 ms. Nothing is missing. */
-static void subtract_cpu(const uint64_t sum[RTI_COUNTERS], const uint64_t self[RTI_COUNTERS],
-                         uint64_t out[RTI_COUNTERS])
-{
-	uint64_t rest = rti_subtract_saturated(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
-	                                       self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM]);
-	uint64_t user = rti_subtract_saturated(sum[RTI_CPU_USER], self[RTI_CPU_USER]);
-
-	out[RTI_CPU_USER] = user < rest ? user : rest;
-	out[RTI_CPU_SYSTEM] = rest - out[RTI_CPU_USER];
-}
-
 void rti_ledger_raise_to_sum(struct rti_account *member, const uint64_t sum[RTI_COUNTERS])
 {
+	const uint64_t *self = member->self;
+	uint64_t cpu_ns = rti_subtract_saturated(sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM],
+	                                         self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM]);
 	uint64_t reaped[RTI_COUNTERS];
 
 	for (int i = RTI_READ_BYTES; i < RTI_COUNTERS; i++) {
-		member->self[i] = at_least(member->self[i] + member->floor[i], sum[i]);
+		member->self[i] = rti_max(member->self[i] + member->floor[i], sum[i]);
 		member->floor[i] = 0;
 	}
 	for (int i = 0; i < RTI_COUNTERS; i++)
-		reaped[i] = rti_subtract_saturated(sum[i], member->self[i]);
-	subtract_cpu(sum, member->self, reaped);
+		reaped[i] = rti_subtract_saturated(sum[i], self[i]);
+	reaped[RTI_CPU_USER] = rti_min(reaped[RTI_CPU_USER], cpu_ns);
+	reaped[RTI_CPU_SYSTEM] = cpu_ns - reaped[RTI_CPU_USER];
 	rti_ledger_raise_children(member, reaped);
 }
