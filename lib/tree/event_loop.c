@@ -13,36 +13,30 @@ void rti_tree_loop_init(struct rti_tree *tree)
 	tree->loop.root = -1;
 }
 
-/* A kernel without pidfd, or a filter of system calls, is not the same as a shortage. */
-static int open_error(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM ? -error : -EOPNOTSUPP;
-}
-
-/* By a pidfd that was opened before the root was recognised, so that no process that reuses its pid
- * is watched. A root that has ended already shows at once. */
-static int watch_root(struct rti_tree *tree)
-{
-	int32_t pid = tree->discovery.fork_tracker.root;
-	struct rti_member *root = rti_member_find(&tree->table, pid);
-	int opened;
-
-	tree->loop.root = rti_pidfd_open(pid);
-	opened = tree->loop.root < 0 ? open_error(errno) : 0;
-	if (root && rti_member_is_alive(tree->ctx, root))
-		return opened < 0 ? opened : rti_wakeup_add(&tree->loop.wakeup, tree->loop.root);
-	rti_wakeup_set_time(&tree->loop.wakeup, 0);
-	return 0;
-}
-
+/* Watch the root, and process events if there are any. The pidfd of the root was opened before the
+ * root was recognised, so that no process that reuses its pid is watched. A root that has ended
+ * already shows at once. A kernel without pidfd, or a filter of system calls, is not the same as a
+ * shortage: then events alone will do. */
 static int watch(struct rti_tree *tree)
 {
+	struct rti_tree_loop_state *loop = &tree->loop;
 	int events = rti_fork_tracker_fd(&tree->discovery.fork_tracker);
-	int err = watch_root(tree);
+	int32_t pid = tree->discovery.fork_tracker.root;
+	struct rti_member *root = rti_member_find(&tree->table, pid);
+	int err = 0;
 
+	loop->root = rti_pidfd_open(pid);
+	if (loop->root < 0)
+		err = rti_is_out_of_files(-errno) || errno == ENOMEM ? -errno : -EOPNOTSUPP;
+	if (!root || !rti_member_is_alive(tree->ctx, root)) {
+		rti_wakeup_set_time(&loop->wakeup, 0);
+		err = 0;
+	} else if (err == 0) {
+		err = rti_wakeup_add(&loop->wakeup, loop->root);
+	}
 	if (events < 0 || (err < 0 && err != -EOPNOTSUPP))
 		return err;
-	return rti_wakeup_add(&tree->loop.wakeup, events);
+	return rti_wakeup_add(&loop->wakeup, events);
 }
 
 int rti_tree_fd(struct rti_tree *tree)

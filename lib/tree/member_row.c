@@ -31,42 +31,31 @@ static void fill_moving(const struct rti_tree *tree, const struct rti_member *m,
 	rti_memory_set_row(tree, m, out);
 }
 
-static void fill_process(const struct rti_tree *tree, const struct rti_member *m,
-                         struct rt_process *out)
-{
-	*out = m->values.figures.row;
-	fill_counters(m, out);
-	fill_moving(tree, m, out);
-}
-
-/* What the account has of a member, and what a peak poll may have seen since. */
-static void fill_latest(const struct rti_member *m, struct rti_member_row *out)
+/* The row of the last sample; what the account has, and what a peak poll may have seen since. */
+static struct rti_member_row row_of(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const uint64_t *self = m->account.self;
 	const struct rti_cpu_clock *clock = &m->clock.now;
+	struct rti_member_row row = {
+		.process = m->values.figures.row,
+		.known = m->values.figures.valid | m->values.figures.partial,
+		.cpu_user_ns = self[RTI_CPU_USER],
+		.cpu_system_ns = self[RTI_CPU_SYSTEM],
+		.read_bytes = self[RTI_READ_BYTES],
+		.write_bytes = self[RTI_WRITE_BYTES],
+		.peak_rss_bytes = m->values.peak_rss_bytes,
+		.is_running = !m->end.has_exited && !rti_pid_stat_is_zombie(&m->stat),
+	};
 
-	out->cpu_user_ns = self[RTI_CPU_USER];
-	out->cpu_system_ns = self[RTI_CPU_SYSTEM];
-	out->read_bytes = self[RTI_READ_BYTES];
-	out->write_bytes = self[RTI_WRITE_BYTES];
-	out->known = m->values.figures.valid | m->values.figures.partial;
-	if (clock->total_ns > out->cpu_user_ns + out->cpu_system_ns) {
+	fill_counters(m, &row.process);
+	fill_moving(tree, m, &row.process);
+	if (clock->total_ns > row.cpu_user_ns + row.cpu_system_ns) {
 		rti_split_cpu(clock->total_ns, clock->user_part_ns, clock->both_parts_ns,
-		              &out->cpu_user_ns, &out->cpu_system_ns);
-		out->known |= RT_HAS_CPU;
+		              &row.cpu_user_ns, &row.cpu_system_ns);
+		row.known |= RT_HAS_CPU;
 	}
-	out->peak_rss_bytes = m->values.peak_rss_bytes;
-	if (!out->peak_rss_bytes)
-		out->known &= ~RT_HAS_PEAK_RSS;
-}
-
-static struct rti_member_row row_of(const struct rti_tree *tree, const struct rti_member *m)
-{
-	struct rti_member_row row;
-
-	fill_process(tree, m, &row.process);
-	fill_latest(m, &row);
-	row.is_running = !m->end.has_exited && !rti_pid_stat_is_zombie(&m->stat);
+	if (!row.peak_rss_bytes)
+		row.known &= ~RT_HAS_PEAK_RSS;
 	return row;
 }
 

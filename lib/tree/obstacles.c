@@ -23,34 +23,20 @@ void rti_obstacles_begin_sample(struct rti_tree *tree)
 	tree->obstacles.skip_pid = tree->discovery.skip_pid;
 }
 
-/* Without statm nothing is known of PSS. Without PSS the peak of the tree is estimated. */
-static uint64_t add_dependent(uint64_t domains)
+/* A member counts once for each domain, however often it is met. Without statm nothing is known of
+ * PSS. Without PSS the peak of the tree is estimated. */
+static void count_ever(struct rti_tree *tree, struct rti_member *m, uint64_t domains)
 {
 	if (domains & RT_HAS_RSS)
 		domains |= RT_HAS_PSS;
 	if (domains & RT_HAS_PSS)
 		domains |= RT_HAS_PEAK_TREE;
-	return domains;
-}
-
-/* A member counts once for each domain, however often it is met. */
-static void count_ever(struct rti_tree *tree, struct rti_member *m, uint64_t domains)
-{
-	uint64_t all = add_dependent(domains);
-
-	for (uint64_t left = all & ~m->obstacle.met; left; left &= left - 1)
+	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
 		tree->obstacles.members_ever[rti_status_bit(left)]++;
-	m->obstacle.met |= all;
+	m->obstacle.met |= domains;
 }
 
 /* A collector that reports no error has found a file without the figure, or a part of it. */
-static int error_of(const struct rti_figures *figures, size_t i, uint64_t has)
-{
-	if (figures->errors[i] < 0)
-		return figures->errors[i];
-	return figures->partial & has ? -ENODATA : -ENOENT;
-}
-
 void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint64_t unread)
 {
 	const struct rti_figures *figures = &m->values.figures;
@@ -60,9 +46,11 @@ void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint
 
 		for (; left; left &= left - 1) {
 			uint64_t has = left & -left;
+			int err = figures->partial & has ? -ENODATA : -ENOENT;
 
-			rti_status_note_at(&tree->obstacles.status, has, error_of(figures, i, has),
-			                   m->pid);
+			if (figures->errors[i] < 0)
+				err = figures->errors[i];
+			rti_status_note_at(&tree->obstacles.status, has, err, m->pid);
 			rti_status_count(&tree->obstacles.status, has);
 		}
 	}
@@ -90,12 +78,6 @@ void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
 	count_ever(tree, m, tree->domains.counters & tree->want);
 }
 
-/* Whether an error of PSS is that of a read, and not of the sum over all of them. */
-static bool is_read_error(int err)
-{
-	return err < 0 && err != -EDQUOT && err != -EBUSY;
-}
-
 /* Returns 0 if PSS is exact. What kept statm from being read comes first. */
 static int error_of_pss(const struct rti_tree *tree)
 {
@@ -115,7 +97,8 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 
 	if (err < 0)
 		rti_status_note(status, RT_HAS_PSS, err);
-	if (!is_read_error(err))
+	/* Those of the sum over all members have no member. */
+	if (err >= 0 || err == -EDQUOT || err == -EBUSY)
 		return;
 	if (status->met & RT_HAS_RSS) {
 		status->of[pss] = status->of[rss];

@@ -106,24 +106,18 @@ const struct rti_account_totals *rti_tree_account_totals(const struct rti_tree *
 	return &tree->kernel_account.totals;
 }
 
-/* /proc has what the root reaped in ticks; wait4(2) is more exact. */
-static void raise_children(struct rti_account *root, const struct rt_rusage *use)
-{
-	uint64_t counters[RTI_COUNTERS];
-
-	set_counters(use, counters);
-	rti_ledger_raise_to_sum(root, counters);
-}
-
 void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct rt_rusage *use,
                                 int64_t inherited_maxrss_kib)
 {
 	struct rti_member *root = rti_member_find(&tree->table, pid);
+	uint64_t counters[RTI_COUNTERS];
 
 	if (!root)
 		return;
 	if (use && !tree->ledger.self_only) {
-		raise_children(&root->account, use);
+		/* /proc has what the root reaped in ticks; wait4(2) is more exact. */
+		set_counters(use, counters);
+		rti_ledger_raise_to_sum(&root->account, counters);
 		raise_peak(tree, use, inherited_maxrss_kib);
 		tree->is_kept_in_us = true;
 	}
@@ -206,7 +200,7 @@ struct kill_round {
 	int error;
 };
 
-/* In doubt it does. */
+/* If in doubt, returns true. */
 static bool runs_on(const struct rti_context *ctx, const struct rti_member *m)
 {
 	struct rti_pid_stat stat;
@@ -237,15 +231,6 @@ static void kill_member(struct rti_tree *tree, struct rti_member *m, struct kill
 	rti_pidfd_close(fd);
 }
 
-static struct kill_round kill_members(struct rti_tree *tree)
-{
-	struct kill_round round = { .running = -1 };
-
-	for (size_t i = 0; i < tree->table.count; i++)
-		kill_member(tree, &tree->table.members[i], &round);
-	return round;
-}
-
 /* Killed processes fork no more. But what they have forked before moves to their reaper when they
  * end, and a round that looks at the reaper first does not find it. So the last rounds come after
  * their end. */
@@ -255,10 +240,11 @@ int rti_tree_kill(struct rti_tree *tree)
 
 	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && quiet < QUIET_ROUNDS; rounds++) {
 		uint64_t known = tree->table.added;
-		struct kill_round round;
+		struct kill_round round = { .running = -1 };
 
 		rti_discover_all_members(tree, rti_ask_for_sample);
-		round = kill_members(tree);
+		for (size_t i = 0; i < tree->table.count; i++)
+			kill_member(tree, &tree->table.members[i], &round);
 		err = round.error < 0 ? round.error : err;
 		quiet = tree->table.added == known ? quiet + 1 : 0;
 		if (round.has_running && quiet > 0 && waits++ < KILLED_WAITS_MAX) {
@@ -270,18 +256,6 @@ int rti_tree_kill(struct rti_tree *tree)
 	return err;
 }
 
-static size_t count_running(const struct rti_tree *tree)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		count += !rti_is_supervisor(tree, m) && !rti_pid_stat_is_zombie(&m->stat);
-	}
-	return count;
-}
-
 void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
@@ -289,7 +263,6 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 	const uint64_t *sum = tree->ledger.sum;
 
 	*out = (struct rti_tree_facts){
-		.running = count_running(tree),
 		.members_skipped_max = tree->members_skipped_max,
 		.supervisor_cpu_ns = tree->supervisor_cpu_ns,
 		.is_self_only = tree->ledger.self_only,
@@ -308,6 +281,11 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.left_cgroup = tree->supervised.left_cgroup,
 		.gpu_memory_peak = rti_tree_gpu_peak(tree),
 	};
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		out->running += !rti_is_supervisor(tree, m) && !rti_pid_stat_is_zombie(&m->stat);
+	}
 }
 
 struct rti_cgroup *rti_tree_cgroup(struct rti_tree *tree)
