@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "bpf/refusal.h"
+#include "os/cpu_time.h"
 #include "tree/state.h"
 
 /* While threads begin and end, a sum may miss one or have it twice, and says so. Each read takes
@@ -46,54 +47,73 @@ uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whol
 	return counts.processes;
 }
 
-/* Whether a sample is one of the last of a command. */
-static bool is_end(const struct rti_tree *tree)
-{
-	return tree->kernel_account.is_of_command && tree->is_final;
-}
-
-static unsigned reads_max(const struct rti_tree *tree, const struct rti_account_totals *totals)
-{
-	if (is_end(tree))
-		return totals->running ? LEFT_RUNNING_READS_MAX : END_READS_MAX;
-	return totals->running || tree->kernel_account.is_of_command ? READS_MAX : LAST_READS_MAX;
-}
-
 /* No later read has more. */
 static bool is_settled(const struct rti_account_totals *totals)
 {
 	return totals->is_whole || rti_account_lacks_missed(totals);
 }
 
-static bool is_enough(const struct rti_tree *tree, const struct rti_account_totals *totals)
+/* Read until the totals are enough: at the end of a command, until no later read has more. Returns
+ * 0 or -errno. */
+static int read_totals(struct rti_kernel_account *account, bool is_final)
 {
-	return is_settled(totals) || (!is_end(tree) && rti_account_has_each(totals));
-}
-
-/* Threads that have ended are about to leave their CPU. */
-static void nap(const struct rti_tree *tree, const struct rti_account_totals *totals)
-{
-	const struct timespec time = { .tv_nsec = NAP_NS };
-
-	if (is_end(tree) || (totals->running == 0 && !tree->kernel_account.is_of_command))
-		nanosleep(&time, NULL);
-}
-
-/* Returns 0 or -errno. */
-static int read_totals(struct rti_tree *tree)
-{
-	struct rti_kernel_account *account = &tree->kernel_account;
+	const struct timespec nap = { .tv_nsec = NAP_NS };
+	const bool is_end = account->is_of_command && is_final;
 	struct rti_account_totals *totals = &account->totals;
 	int err = rti_account_read(account->programs, totals);
 
-	for (unsigned reads = 1;
-	     err == 0 && !is_enough(tree, totals) && reads < reads_max(tree, totals); reads++) {
-		nap(tree, totals);
+	for (unsigned reads = 1; err == 0 && !is_settled(totals); reads++) {
+		/* Threads that have ended are about to leave their CPU. */
+		bool must_wait = is_end || (totals->running == 0 && !account->is_of_command);
+		unsigned reads_max = must_wait ? LAST_READS_MAX : READS_MAX;
+
+		if (is_end)
+			reads_max = totals->running ? LEFT_RUNNING_READS_MAX : END_READS_MAX;
+		if (reads >= reads_max || (!is_end && rti_account_has_each(totals)))
+			break;
+		if (must_wait)
+			nanosleep(&nap, NULL);
 		err = rti_account_read(account->programs, totals);
 	}
 	if (err < 0)
 		*totals = (struct rti_account_totals){ 0 };
 	return err;
+}
+
+static void set_counters(const struct rti_account_use *use, uint64_t out[RTI_COUNTERS])
+{
+	rti_split_cpu(use->cpu_ns, use->user_part_ns, use->user_part_ns + use->system_part_ns,
+	              &out[RTI_CPU_USER], &out[RTI_CPU_SYSTEM]);
+	out[RTI_MINOR_FAULTS] = use->minflt;
+	out[RTI_MAJOR_FAULTS] = use->majflt;
+	out[RTI_VOLUNTARY] = use->voluntary_switches;
+	out[RTI_INVOLUNTARY] = use->involuntary_switches;
+	out[RTI_READ_BYTES] = use->read_bytes;
+	out[RTI_WRITE_BYTES] = use->write_bytes;
+	out[RTI_CANCELLED_BYTES] = use->cancelled_write_bytes;
+	out[RTI_READ_CHARS] = use->read_chars;
+	out[RTI_WRITE_CHARS] = use->write_chars;
+	out[RTI_READ_CALLS] = use->read_calls;
+	out[RTI_WRITE_CALLS] = use->write_calls;
+}
+
+/* Set the counters and the peak from totals that have no thread twice, and the count of processes.
+ */
+static void set_counted(struct rti_tree_counted *counted, const struct rti_account_totals *totals,
+                        uint64_t page_size)
+{
+	bool lacks_peaks = totals->rowless || totals->unmarked || totals->peakless;
+
+	*counted = (struct rti_tree_counted){
+		.peak_rss_bytes = rti_multiply_saturated(totals->peak_pages, page_size),
+		.processes = totals->processes,
+		.has_ended = totals->running == 0,
+		.has_peaks = totals->is_whole && !lacks_peaks,
+		.lacks_peaks = lacks_peaks,
+		.has_io = totals->has_io,
+		.has_switches = totals->ended_early == 0,
+	};
+	set_counters(&totals->use, counted->counters);
 }
 
 /* What was read before stays a lower bound. */
@@ -106,7 +126,7 @@ static void apply(struct rti_tree *tree)
 	account->has_lost |= totals->unmarked || rti_account_lacks_missed(totals);
 	account->has_counted = true;
 	if (rti_account_has_each(totals) || rti_account_lacks_missed(totals)) {
-		rti_tree_counted_set(counted, totals, tree->ctx->platform->page_size);
+		set_counted(counted, totals, tree->ctx->platform->page_size);
 		counted->has_ended &= !account->has_lost;
 		counted->is_behind = account->has_lost;
 	} else {
@@ -119,15 +139,6 @@ static void apply(struct rti_tree *tree)
 		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 }
 
-/* Whether nothing has run since the last read. */
-static bool is_current(const struct rti_tree *tree, const struct rti_account_counts *counts)
-{
-	const struct rti_kernel_account *account = &tree->kernel_account;
-
-	return is_settled(&account->totals) && account->moves == counts->moves &&
-	       tree->unchanged_samples > 0;
-}
-
 static void release(struct rti_tree *tree)
 {
 	if (!tree->kernel_account.is_of_command) {
@@ -135,15 +146,6 @@ static void release(struct rti_tree *tree)
 		rti_account_close(tree->kernel_account.programs);
 	}
 	tree->kernel_account.programs = NULL;
-}
-
-/* The account belongs to the process that this one was forked from. What was counted until then
- * stays a lower bound. */
-static void give_up(struct rti_tree *tree)
-{
-	release(tree);
-	tree->kernel_account.has_lost = true;
-	rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 }
 
 void rti_kernel_account_sample(struct rti_tree *tree)
@@ -154,17 +156,23 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 	if (!account->programs)
 		return;
 	rti_account_count(account->programs, &counts);
-	if (is_current(tree, &counts))
-		return;
+	if (is_settled(&account->totals) && account->moves == counts.moves &&
+	    tree->unchanged_samples > 0)
+		return; /* nothing has run since the last read */
 	account->moves = counts.moves;
-	account->error = read_totals(tree);
+	account->error = read_totals(account, tree->is_final);
 	if (account->error == 0) {
 		apply(tree);
 		return;
 	}
 	account->has_counted = account->counted.is_behind = true;
-	if (account->error == -ESTALE)
-		give_up(tree);
+	if (account->error != -ESTALE)
+		return;
+	/* The account belongs to the process that this one was forked from. What was counted until
+	 * then stays a lower bound. */
+	release(tree);
+	account->has_lost = true;
+	rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
 }
 
 void rti_kernel_account_free(struct rti_tree *tree)

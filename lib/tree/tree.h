@@ -6,10 +6,10 @@
 #ifndef RTI_TREE_H
 #define RTI_TREE_H
 
+#include "bpf/account.h"
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup.h"
-#include "tree/counted.h"
 #include "tree/gpu_peak.h"
 #include "tree/member_list.h"
 #include "tree/member_row.h"
