@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tree/gpu_drm.h"
 #include "tree/gpu_files.h"
-#include "tree/gpu_nvml.h"
 #include "tree/gpu_rows.h"
-#include "tree/gpu_unknown.h"
 #include "tree/obstacles.h"
 
 static const struct rti_nvml_setup default_setup = { RTI_NVML_NAME, UINT64_C(1000000000),
@@ -55,56 +52,33 @@ void rti_tree_gpu_free(struct rti_tree *tree)
 
 /* --- Sample --- */
 
-static void begin(struct rti_tree *tree)
-{
-	struct rti_tree_gpu *gpu = tree->gpu;
-
-	memset(gpu->unknown, 0, sizeof(gpu->unknown));
-	gpu->elapsed_ns = gpu->sampled_at_ns ? tree->now_ns - gpu->sampled_at_ns : 0;
-	gpu->sampled_at_ns = tree->now_ns;
-	rti_gpu_rows_begin(gpu);
-}
-
-static void note_members(struct rti_tree *tree)
-{
-	const struct rti_tree_gpu *gpu = tree->gpu;
-
-	for (size_t i = 0; i < gpu->files.member_count; i++) {
-		const struct rti_gpu_member *known = &gpu->files.member[i];
-		int err = known->has_unreported ? -EOPNOTSUPP : known->err;
-
-		rti_gpu_note_all_unknown(tree, err, known->pid);
-	}
-}
-
 void rti_tree_gpu_sample(struct rti_tree *tree)
 {
 	struct rti_tree_gpu *gpu = tree->gpu;
 
 	if (!gpu)
 		return;
-	begin(tree);
+	memset(gpu->unknown, 0, sizeof(gpu->unknown));
+	gpu->elapsed_ns = gpu->sampled_at_ns ? tree->now_ns - gpu->sampled_at_ns : 0;
+	gpu->sampled_at_ns = tree->now_ns;
+	rti_gpu_rows_begin(gpu);
 	rti_gpu_files_update(tree);
 	if (!gpu->files.was_present)
 		return;
 	rti_gpu_table_begin(&gpu->table);
 	rti_drm_clients_begin(&gpu->clients);
-	note_members(tree);
+	for (size_t i = 0; i < gpu->files.member_count; i++) {
+		const struct rti_gpu_member *known = &gpu->files.member[i];
+		int err = known->has_unreported ? -EOPNOTSUPP : known->err;
+
+		rti_gpu_note_all_unknown(tree, err, known->pid);
+	}
 	rti_gpu_drm_read(tree);
 	gpu->has_lost |= rti_drm_clients_end(&gpu->clients);
 	rti_gpu_table_end(&gpu->table, rti_gpu_nvml_read(tree) == -ETIMEDOUT);
 }
 
 /* --- Figures --- */
-
-/* A process that has gone may have used a GPU after it was looked at, or before it was found. */
-static bool has_departed(const struct rti_tree *tree, const struct rt_metrics *out)
-{
-	uint64_t found = tree->table.added - (tree->supervised.pid != 0);
-
-	return !tree->ledger.self_only &&
-	       (tree->ledger.has_exits || tree->sums.has_reaped || out->processes_seen > found);
-}
 
 static void make_partial(struct rt_metrics *out, uint64_t has)
 {
@@ -137,27 +111,21 @@ static void set_bit(struct rti_tree *tree, enum rti_gpu_domain domain, struct rt
 static void set_bits(struct rti_tree *tree, struct rt_metrics *out)
 {
 	struct rti_tree_gpu *gpu = tree->gpu;
+	uint64_t found = tree->table.added - (tree->supervised.pid != 0);
+	/* A process that has gone may have used a GPU after it was looked at, or before it was
+	 * found. */
+	bool has_departed =
+	    !tree->ledger.self_only &&
+	    (tree->ledger.has_exits || tree->sums.has_reaped || out->processes_seen > found);
 
 	set_bit(tree, RTI_GPU_TIME, out);
 	set_bit(tree, RTI_GPU_HELD, out);
-	if (gpu->has_lost || (gpu->files.was_present && has_departed(tree, out)))
+	if (gpu->has_lost || (gpu->files.was_present && has_departed))
 		make_partial(out, RT_HAS_GPU);
 	if (gpu->is_estimated)
 		make_estimated(out, RT_HAS_GPU);
 	if (gpu->is_held_estimated && !gpu->unknown[RTI_GPU_HELD].err)
 		make_estimated(out, RT_HAS_GPU_MEMORY);
-}
-
-static void note_obstacles(struct rti_tree *tree)
-{
-	for (int domain = 0; domain < RTI_GPU_DOMAINS; domain++) {
-		const struct rti_gpu_unknown *unknown = &tree->gpu->unknown[domain];
-		uint64_t has = bit_of[domain] & tree->want;
-
-		if (has && unknown->err)
-			rti_obstacles_note_gpu(tree, has, unknown->err, unknown->pid,
-			                       unknown->members);
-	}
 }
 
 void rti_tree_gpu_set_figures(struct rti_tree *tree, struct rt_metrics *out)
@@ -172,7 +140,14 @@ void rti_tree_gpu_set_figures(struct rti_tree *tree, struct rt_metrics *out)
 	if (gpu->memory_peak_bytes < out->gpu_memory_bytes)
 		gpu->memory_peak_bytes = out->gpu_memory_bytes;
 	gpu->was_held_estimated |= (out->estimated & RT_HAS_GPU_MEMORY) != 0;
-	note_obstacles(tree);
+	for (int domain = 0; domain < RTI_GPU_DOMAINS; domain++) {
+		const struct rti_gpu_unknown *unknown = &gpu->unknown[domain];
+		uint64_t has = bit_of[domain] & tree->want;
+
+		if (has && unknown->err)
+			rti_obstacles_note_gpu(tree, has, unknown->err, unknown->pid,
+			                       unknown->members);
+	}
 }
 
 struct rti_gpu_peak rti_tree_gpu_peak(const struct rti_tree *tree)

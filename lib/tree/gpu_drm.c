@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What members use of GPUs by DRM drivers: the fdinfo of their descriptors. */
-#include "tree/gpu_drm.h"
+#include "tree/gpu_rows.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "tree/gpu_files.h"
-#include "tree/gpu_rows.h"
-#include "tree/gpu_unknown.h"
+#include "tree/state.h"
 #include "util/array.h"
 
 /* What a look at the descriptors of one member has come to. */
@@ -135,34 +134,22 @@ static int add_client(struct rti_tree *tree, const struct rti_member *m,
 	return rti_gpu_rows_add_client(gpu, (size_t)row, m->pid, m->starttime, &look);
 }
 
-/* The driver of NVIDIA writes its name alone: its library has the figures. */
-static bool is_of_nvidia(const struct rti_drm_fdinfo *info)
-{
-	return strcmp(info->driver, "nvidia-drm") == 0;
-}
-
-static void add_clients(struct rti_tree *tree, const struct rti_member *m,
-                        struct rti_gpu_member *known)
+/* The pid may have been reused since the member was read: then what was read is of another
+ * process. The driver of NVIDIA writes its name alone: its library has the figures. */
+static void add_clients(struct rti_tree *tree, struct rti_gpu_member *known)
 {
 	struct rti_tree_gpu *gpu = tree->gpu;
+	struct rti_member *m = rti_member_find(&tree->table, known->pid);
 
+	if (!m || !rti_member_is_alive(tree->ctx, m))
+		return;
 	for (size_t i = 0; i < gpu->info_count; i++) {
-		if (is_of_nvidia(&gpu->info[i])) {
+		if (strcmp(gpu->info[i].driver, "nvidia-drm") == 0) {
 			known->has_nvidia = true;
 			continue;
 		}
 		rti_gpu_note_all_unknown(tree, add_client(tree, m, &gpu->info[i]), m->pid);
 	}
-}
-
-/* The pid may have been reused since the member was read: then what was read is of another
- * process. */
-static void read_member(struct rti_tree *tree, struct rti_gpu_member *known)
-{
-	struct rti_member *m = rti_member_find(&tree->table, known->pid);
-
-	if (m && rti_member_is_alive(tree->ctx, m))
-		add_clients(tree, m, known);
 }
 
 static void look_at(struct rti_tree *tree, size_t i)
@@ -179,7 +166,7 @@ static void look_at(struct rti_tree *tree, size_t i)
 		outcome = read_all(tree, &files->member[i]);
 	}
 	if (outcome == READ && tree->gpu->info_count > 0)
-		read_member(tree, &files->member[i]);
+		add_clients(tree, &files->member[i]);
 }
 
 void rti_gpu_drm_read(struct rti_tree *tree)

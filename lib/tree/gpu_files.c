@@ -9,8 +9,7 @@
 #include "collect/pid_mm.h"
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
-#include "tree/gpu_state.h"
-#include "tree/gpu_unknown.h"
+#include "tree/gpu_rows.h"
 #include "util/array.h"
 #include "util/visit.h"
 
@@ -36,7 +35,7 @@ static int find_card(void *arg, const char *name)
 	return *has_card ? RTI_STOP : RTI_CONTINUE;
 }
 
-/* A driver of NVIDIA, and those of compute devices, need not have any DRM device. In a container
+/* A driver of NVIDIA, or of a compute device, need not have any DRM device. In a container
  * /sys may be hidden, but not the devices that it is given. */
 static bool has_driver(const struct rti_context *ctx)
 {
@@ -175,20 +174,14 @@ static int look_at_descriptor(void *arg, const char *fd)
 	return RTI_CONTINUE;
 }
 
-static bool is_of_interest(const struct rti_gpu_files *files, const struct rti_gpu_member *found,
-                           size_t files_before)
-{
-	return found->err < 0 || found->has_nvidia || found->has_unreported ||
-	       files->file_count > files_before;
-}
-
 static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_gpu_member *found,
                  size_t files_before)
 {
 	struct rti_gpu_files *files = files_of(tree);
 	struct rti_gpu_member *known = find_known(files, m);
 
-	m->gpu.is_known = is_of_interest(files, found, files_before);
+	m->gpu.is_known = found->err < 0 || found->has_nvidia || found->has_unreported ||
+	                  files->file_count > files_before;
 	if (!m->gpu.is_known) {
 		if (known)
 			forget_member(files, known);
@@ -218,26 +211,14 @@ static int list(struct lister *l)
 	return rti_procfs_list(l->tree->ctx->procfs, RTI_PROC, path.text, look_at_descriptor, l);
 }
 
-/* The leader may have exited while other threads live on, which share its descriptors. Otherwise
- * the process has ended, or hidepid hides it: that is an obstacle. */
-static int list_without_leader(struct lister *l)
-{
-	const struct rti_context *ctx = l->tree->ctx;
-	struct rti_pid_stat stat;
-
-	if (rti_pid_stat_read(ctx, l->found.pid, NULL, &stat) == 0)
-		l->tid = rti_pid_mm_thread(ctx, l->found.pid, &stat);
-	if (l->tid)
-		return list(l);
-	return rti_pid_file_is_hidden(ctx, l->found.pid) ? -EACCES : 0;
-}
-
 void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 {
+	struct rti_gpu_files *files = files_of(tree);
 	struct lister l = {
 		.tree = tree,
 		.found = { .pid = m->pid, .starttime = m->starttime, .listed_at_ns = tree->now_ns }
 	};
+	struct rti_pid_stat stat;
 	size_t files_before;
 	int err;
 
@@ -246,12 +227,20 @@ void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 	m->gpu.descriptors = rti_procfs_count_descriptors(tree->ctx->procfs, m->pid);
 	m->gpu.size_bytes = m->values.figures.size_bytes;
 	if (m->gpu.is_known)
-		forget_files(files_of(tree), m->pid);
-	files_before = files_of(tree)->file_count;
+		forget_files(files, m->pid);
+	files_before = files->file_count;
 	err = list(&l);
 	if (err == -ESRCH || err == -ENOENT) {
-		files_of(tree)->file_count = files_before;
-		err = list_without_leader(&l);
+		/* The leader may have exited while other threads live on, which share its
+		 * descriptors. Otherwise the process has ended, or hidepid hides it: that is an
+		 * obstacle. */
+		files->file_count = files_before;
+		if (rti_pid_stat_read(tree->ctx, m->pid, NULL, &stat) == 0)
+			l.tid = rti_pid_mm_thread(tree->ctx, m->pid, &stat);
+		if (l.tid)
+			err = list(&l);
+		else
+			err = rti_pid_file_is_hidden(tree->ctx, m->pid) ? -EACCES : 0;
 	}
 	if (err < 0 && err != -ESRCH && err != -ENOENT)
 		l.found.err = err;
@@ -330,11 +319,6 @@ static void look_at_all(struct rti_tree *tree)
 
 /* A process that has not run has opened nothing. Another one that shares its descriptors
  * (CLONE_FILES) has then, and shows it as well. */
-static bool has_run(const struct rti_member *m)
-{
-	return !m->gpu.was_listed || !m->clock.is_known || m->clock.now.total_ns != m->gpu.clock_ns;
-}
-
 static void look_in_turn(struct rti_tree *tree)
 {
 	struct rti_gpu_files *files = files_of(tree);
@@ -342,8 +326,10 @@ static void look_in_turn(struct rti_tree *tree)
 
 	for (size_t i = 0; count > 0 && i < looks; i++) {
 		struct rti_member *m = &tree->table.members[files->next++ % count];
+		bool has_run = !m->gpu.was_listed || !m->clock.is_known ||
+		               m->clock.now.total_ns != m->gpu.clock_ns;
 
-		if (!has_run(m) || !is_readable(tree, m))
+		if (!has_run || !is_readable(tree, m))
 			continue;
 		if (m->gpu.descriptors == 0)
 			looks = 1 + count / MEMBERS_PER_LIST;
@@ -354,7 +340,7 @@ static void look_in_turn(struct rti_tree *tree)
 	}
 }
 
-/* Without number of descriptors, that of a member with a GPU is listed once a second. */
+/* Where the kernel does not say how many descriptors there are, they are listed once a second. */
 static void look_at_users(struct rti_tree *tree)
 {
 	struct rti_gpu_files *files = files_of(tree);

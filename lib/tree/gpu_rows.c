@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of GPUs, and of the members that use them: what one sample adds up. */
+/* The rows of GPUs, and of the members that use them: what one sample adds up, and what it does not
+ * know. */
 #include "tree/gpu_rows.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "tree/state.h"
 #include "util/arith.h"
 #include "util/array.h"
+
+static void add_to(uint64_t *sum, uint64_t value)
+{
+	*sum = rti_add_saturated(*sum, value);
+}
 
 static struct rt_gpu *row_at(const struct rti_tree_gpu *gpu, size_t row)
 {
@@ -49,14 +56,6 @@ static int make_device(struct rti_tree_gpu *gpu, uint32_t id)
 	return 0;
 }
 
-/* The figures of the row are those of the machine, which members fill anew. */
-static void clear_figures(struct rt_gpu *row)
-{
-	row->valid = row->estimated = 0;
-	row->busy_ns = row->energy_uj = row->memory_used_bytes = 0;
-	row->busy_share = 0;
-}
-
 int rti_gpu_rows_add_device(struct rti_tree_gpu *gpu, const struct rti_gpu_reading *reading)
 {
 	struct rt_gpu added;
@@ -67,7 +66,10 @@ int rti_gpu_rows_add_device(struct rti_tree_gpu *gpu, const struct rti_gpu_readi
 	for (size_t i = 0; i < gpu->gpus.count; i++)
 		if (row_at(gpu, i)->id == added.id)
 			return (int)i;
-	clear_figures(&added);
+	/* The figures of the row are the machine's: members fill them anew. */
+	added.valid = added.estimated = 0;
+	added.busy_ns = added.energy_uj = added.memory_used_bytes = 0;
+	added.busy_share = 0;
 	if (reading->err[RTI_GPU_MEMORY] == 0)
 		added.valid = RT_HAS_GPU_MEMORY;
 	*row_at(gpu, gpu->gpus.count) = added;
@@ -80,8 +82,8 @@ static void grow(struct rti_tree_gpu *gpu, uint32_t id, uint64_t by_ns)
 {
 	struct rti_gpu_device *device = find_device(gpu, id);
 
-	device->busy_ns = rti_add_saturated(device->busy_ns, by_ns);
-	gpu->total_ns = rti_add_saturated(gpu->total_ns, by_ns);
+	add_to(&device->busy_ns, by_ns);
+	add_to(&gpu->total_ns, by_ns);
 }
 
 static struct rt_gpu_process *find_process(const struct rti_tree_gpu *gpu, uint32_t id, int32_t pid)
@@ -103,51 +105,29 @@ static struct rt_gpu_process *add_process(struct rti_tree_gpu *gpu)
 	return (struct rt_gpu_process *)gpu->processes.data + gpu->processes.count++;
 }
 
-static void add_times(struct rt_gpu_process *row, const uint64_t ns[RTI_DRM_ENGINE_KINDS])
+/* A figure of a process is known if it is of all of its clients. */
+static void add_client(struct rt_gpu_process *row, const struct rti_drm_client *client)
 {
-	row->render_ns = rti_add_saturated(row->render_ns, ns[RTI_DRM_RENDER]);
-	row->compute_ns = rti_add_saturated(row->compute_ns, ns[RTI_DRM_COMPUTE]);
-	row->copy_ns = rti_add_saturated(row->copy_ns, ns[RTI_DRM_COPY]);
-	row->decode_ns = rti_add_saturated(row->decode_ns, ns[RTI_DRM_DECODE]);
-	row->encode_ns = rti_add_saturated(row->encode_ns, ns[RTI_DRM_ENCODE]);
-	row->other_ns = rti_add_saturated(row->other_ns, ns[RTI_DRM_OTHER]);
-}
+	uint64_t lost = 0, estimated = 0;
 
-static void make_estimated(struct rt_gpu_process *row, uint64_t has)
-{
-	row->estimated |= row->valid & has;
-	row->valid &= ~has;
-}
-
-static void lose(struct rt_gpu_process *row, uint64_t has)
-{
-	row->valid &= ~has;
-	row->estimated &= ~has;
-}
-
-/* A figure is known if it is of all clients of the process. */
-static void mark_client(struct rt_gpu_process *row, const struct rti_drm_client *client)
-{
 	if (!client->has_time)
-		lose(row, RT_HAS_GPU);
+		lost |= RT_HAS_GPU;
 	else if (client->is_converted)
-		make_estimated(row, RT_HAS_GPU);
+		estimated |= RT_HAS_GPU;
 	if (!client->has_memory)
-		lose(row, RT_HAS_GPU_MEMORY);
+		lost |= RT_HAS_GPU_MEMORY;
 	else if (client->may_share && row->clients > 0)
-		make_estimated(row, RT_HAS_GPU_MEMORY);
-}
-
-/* What two clients of one device share is in the memory of both. */
-static void note_sharer(struct rti_tree_gpu *gpu, struct rt_gpu *device_row)
-{
-	struct rti_gpu_device *device = find_device(gpu, device_row->id);
-
-	if (++device->sharers < 2)
-		return;
-	gpu->is_held_estimated = true;
-	device_row->estimated |= device_row->valid & RT_HAS_GPU_MEMORY;
-	device_row->valid &= ~RT_HAS_GPU_MEMORY;
+		estimated |= RT_HAS_GPU_MEMORY;
+	row->estimated = (row->estimated | (row->valid & estimated)) & ~lost;
+	row->valid &= ~(lost | estimated);
+	row->clients++;
+	add_to(&row->render_ns, client->ns[RTI_DRM_RENDER]);
+	add_to(&row->compute_ns, client->ns[RTI_DRM_COMPUTE]);
+	add_to(&row->copy_ns, client->ns[RTI_DRM_COPY]);
+	add_to(&row->decode_ns, client->ns[RTI_DRM_DECODE]);
+	add_to(&row->encode_ns, client->ns[RTI_DRM_ENCODE]);
+	add_to(&row->other_ns, client->ns[RTI_DRM_OTHER]);
+	add_to(&row->memory_bytes, client->device_memory_bytes);
 }
 
 int rti_gpu_rows_add_client(struct rti_tree_gpu *gpu, size_t row, int32_t pid, uint64_t start_ticks,
@@ -155,6 +135,7 @@ int rti_gpu_rows_add_client(struct rti_tree_gpu *gpu, size_t row, int32_t pid, u
 {
 	const struct rti_drm_client *client = look->client;
 	struct rt_gpu *device_row = row_at(gpu, row);
+	struct rti_gpu_device *device = find_device(gpu, device_row->id);
 	struct rt_gpu_process *process = find_process(gpu, device_row->id, pid);
 
 	grow(gpu, device_row->id, look->grown_ns);
@@ -171,32 +152,22 @@ int rti_gpu_rows_add_client(struct rti_tree_gpu *gpu, size_t row, int32_t pid, u
 			                            .start_ticks = start_ticks,
 			                            .valid = RT_HAS_GPU | RT_HAS_GPU_MEMORY };
 	}
-	mark_client(process, client);
-	process->clients++;
-	add_times(process, client->ns);
-	process->memory_bytes =
-	    rti_add_saturated(process->memory_bytes, client->device_memory_bytes);
-	device_row->memory_used_bytes =
-	    rti_add_saturated(device_row->memory_used_bytes, client->device_memory_bytes);
-	if (client->may_share)
-		note_sharer(gpu, device_row);
-	if (client->is_converted)
-		find_device(gpu, device_row->id)->is_estimated = true;
+	add_client(process, client);
+	add_to(&device_row->memory_used_bytes, client->device_memory_bytes);
+	device->is_estimated |= client->is_converted;
+	/* What two clients of one device share is in the memory of both. */
+	if (client->may_share && ++device->sharers >= 2) {
+		gpu->is_held_estimated = true;
+		device_row->estimated |= device_row->valid & RT_HAS_GPU_MEMORY;
+		device_row->valid &= ~RT_HAS_GPU_MEMORY;
+	}
 	return 0;
-}
-
-/* What a partition has is part of its device, the row of which stands before it. */
-static struct rt_gpu *device_of(const struct rti_tree_gpu *gpu, size_t row)
-{
-	while (row > 0 && row_at(gpu, row)->flags & RT_ITEM_PARTITION)
-		row--;
-	return row_at(gpu, row);
 }
 
 int rti_gpu_rows_add_use(struct rti_tree_gpu *gpu, size_t row, uint64_t start_ticks,
                          const struct rti_gpu_use *use, uint64_t at_ns)
 {
-	struct rt_gpu *used = row_at(gpu, row), *device_row = device_of(gpu, row);
+	struct rt_gpu *used = row_at(gpu, row), *device_row = used;
 	uint64_t before_ns = gpu->table.use_total_ns;
 	struct rt_gpu_process *process = add_process(gpu);
 
@@ -206,16 +177,17 @@ int rti_gpu_rows_add_use(struct rti_tree_gpu *gpu, size_t row, uint64_t start_ti
 		gpu->processes.count--;
 		return -ENOMEM;
 	}
+	/* What a partition has is part of its device, which has a row before it. */
+	while (device_row > row_at(gpu, 0) && device_row->flags & RT_ITEM_PARTITION)
+		device_row--;
 	grow(gpu, device_row->id, gpu->table.use_total_ns - before_ns);
 	find_device(gpu, device_row->id)->is_estimated = true;
 	gpu->is_estimated |= use->has_busy;
 	if (!use->has_memory)
 		return 0;
-	device_row->memory_used_bytes =
-	    rti_add_saturated(device_row->memory_used_bytes, use->memory_bytes);
+	add_to(&device_row->memory_used_bytes, use->memory_bytes);
 	if (used != device_row)
-		used->memory_used_bytes =
-		    rti_add_saturated(used->memory_used_bytes, use->memory_bytes);
+		add_to(&used->memory_used_bytes, use->memory_bytes);
 	return 0;
 }
 
@@ -247,11 +219,35 @@ void rti_gpu_rows_sum(const struct rti_tree_gpu *gpu, struct rt_metrics *out)
 
 		if (!(row->flags & RT_ITEM_IN_TOTAL))
 			continue;
-		out->gpu_memory_bytes =
-		    rti_add_saturated(out->gpu_memory_bytes, row->memory_used_bytes);
-		out->gpu_memory_total_bytes =
-		    rti_add_saturated(out->gpu_memory_total_bytes, row->memory_total_bytes);
+		add_to(&out->gpu_memory_bytes, row->memory_used_bytes);
+		add_to(&out->gpu_memory_total_bytes, row->memory_total_bytes);
 		out->gpus++;
 		out->gpus_used += row->busy_share > 0;
 	}
+}
+
+/* --- What is not known --- */
+
+/* Each member counts once, on however many devices its figure is missing. */
+void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid)
+{
+	struct rti_gpu_unknown *unknown = &tree->gpu->unknown[domain];
+	struct rti_member *m = rti_member_find(&tree->table, pid);
+
+	if (err == 0)
+		return;
+	if (unknown->err == 0) {
+		unknown->err = err;
+		unknown->pid = pid;
+	}
+	if (!m || m->gpu.unknown_at[domain] == tree->table.samples)
+		return;
+	m->gpu.unknown_at[domain] = tree->table.samples;
+	unknown->members++;
+}
+
+void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid)
+{
+	rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, pid);
+	rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, pid);
 }

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of GPUs, and of the members that use them: what one sample adds up. */
+/* The rows of GPUs, and of the members that use them: what one sample adds up from its two sources,
+ * and what it does not know. */
 #ifndef RTI_GPU_ROWS_H
 #define RTI_GPU_ROWS_H
 
 #include "tree/gpu_state.h"
+
+struct rti_tree;
+
+/* --- The sources --- */
+
+/* Read the descriptors of all members that have a GPU of a DRM driver open (gpu_drm.c). */
+void rti_gpu_drm_read(struct rti_tree *tree);
+
+/* Ask the library of NVIDIA's driver, if a member has such a GPU open: it is not opened before, and
+ * no GPU is woken (gpu_nvml.c). Returns 0 or the -errno for which the figures of these members are
+ * missing. */
+int rti_gpu_nvml_read(struct rti_tree *tree);
+
+/* --- The rows --- */
 
 /* Begin the rows of a sample. */
 void rti_gpu_rows_begin(struct rti_tree_gpu *gpu);
@@ -25,5 +40,13 @@ void rti_gpu_rows_end(struct rti_tree_gpu *gpu, bool is_whole);
 
 /* Fill the sums over the devices. */
 void rti_gpu_rows_sum(const struct rti_tree_gpu *gpu, struct rt_metrics *out);
+
+/* --- What is not known --- */
+
+/* A figure of a member is not known, for this reason; pid 0: of no single one. err 0: it is. */
+void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid);
+
+/* The same of all figures. */
+void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid);
 
 #endif

@@ -65,7 +65,7 @@ struct rti_tree_gpu {
 	struct rti_drm_clients clients;
 	struct rti_drm_cards cards;
 	struct rti_gpu_readings drm;
-	struct rti_drm_fdinfo *info; /* scratch: those of one member */
+	struct rti_drm_fdinfo *info; /* scratch: of one member */
 	size_t info_count, info_room;
 	const struct rti_nvml_setup *setup;
 	struct rti_nvml_thread nvml;
