@@ -29,25 +29,18 @@ uint64_t rti_cgroup_tracker_domains(void)
 
 /* --- Members. --- */
 
-/* A cgroup that has been removed has no processes. */
-static int list_members(struct rti_cgroup_tracker *cgroup, int (*each)(void *arg, int32_t pid),
-                        void *arg)
+/* An rti_tree_list. A cgroup that has been removed has no processes. */
+static int list_members(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg)
 {
+	struct rti_cgroup_tracker *cgroup = arg;
 	const struct rti_cgroup_place *place = &cgroup->places.place[cgroup->places.main];
-	int err = rti_cgroup_members_list(&cgroup->members, cgroup->ctx, place, each, arg);
+	int err = rti_cgroup_members_list(&cgroup->members, cgroup->ctx, place, each, each_arg);
 
 	if (err == -ENODEV)
 		return 0;
 	if (err == 0 && cgroup->members.walk_error)
 		return cgroup->members.walk_error;
 	return err == 0 && cgroup->members.is_cut ? -ENOSPC : err;
-}
-
-static int list_for_tree(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg)
-{
-	struct rti_cgroup_tracker *cgroup = arg;
-
-	return list_members(cgroup, each, each_arg);
 }
 
 static int ignore_pid(void *arg, int32_t pid)
@@ -92,7 +85,7 @@ int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_
 	if (err == 0)
 		err = open_collectors(cgroup, opts->want);
 	tree_opts.want &= OF_MEMBERS;
-	tree_opts.list = list_for_tree;
+	tree_opts.list = list_members;
 	tree_opts.list_arg = cgroup;
 	if (err == 0 && tree_opts.want)
 		err = rti_tree_new(&cgroup->tree, ctx, &tree_opts);
