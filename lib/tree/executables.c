@@ -89,7 +89,7 @@ void rti_executables_add(struct rti_executables *table, int index, uint64_t page
 		e->largest_pages = pages;
 }
 
-/* The pages that the programs of which nothing was read map alike. */
+/* The pages that the programs without a measurement map alike. */
 static uint64_t common_pages(const struct rti_executables *table)
 {
 	uint64_t smallest = UINT64_MAX;

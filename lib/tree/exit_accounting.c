@@ -39,9 +39,9 @@ static struct rti_member *parent_of(const struct rti_tree *tree, const struct rt
 }
 
 /* A walk over all that may have been a member's parent, or have adopted it: its ancestors as they
- * are now, exited ones included, and then those that were its ancestors only in the last two
- * samples. Two, since a sample reads members one after the other. E.g.: it looks at a member, the
- * member is reaped, and then the sample looks at an ancestor, which has a new parent by then. */
+ * are now, exited ones included, and then its ancestors in the last two samples. Two, since a
+ * sample reads members one after the other. E.g.: it looks at a member, the member is reaped, and
+ * then the sample looks at an ancestor, which has a new parent by then. */
 struct ancestors {
 	struct rti_tree *tree;
 	struct rti_member *of, *at;

@@ -5,7 +5,7 @@
 
 #include "tree/state.h"
 
-/* All members were read, children before their parents. Find those that have exited meanwhile,
+/* All members were read, children before their parents. Find the ones that have exited meanwhile,
  * and read again the accounts that may hold them. */
 void rti_exits_reconcile(struct rti_tree *tree);
 

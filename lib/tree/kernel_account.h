@@ -24,8 +24,8 @@ int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
  * them for longer than the tree. NULL: there are none. */
 void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command);
 
-/* How many processes a command has had so far, by its programs; 0: the tree is not that of a
- * command with programs. *is_whole: whether none was missed; may be NULL. Costs no system call. */
+/* How many processes a command has had so far, by its programs; 0: the tree has no command
+ * with programs. *is_whole: whether none was missed; may be NULL. Costs no system call. */
 uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole);
 
 /* All members were read: read the account, and apply it to the totals of this sample. The last

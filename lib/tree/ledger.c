@@ -134,7 +134,7 @@ static uint64_t cpu_growth_max(const struct rti_account *a)
 	return reaped_cpu_ns(a) - a->closed_cpu_ns + 2 * RTI_TICK_MAX_NS;
 }
 
-/* As last read: without the floor, part of which may be of members that no process waited for. */
+/* As last read, without the floor: it may have members that no process waited for. */
 static struct rti_evidence seen_of(const struct rti_account *a)
 {
 	return (struct rti_evidence){

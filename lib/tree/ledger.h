@@ -54,7 +54,7 @@ struct rti_ledger {
 	bool has_left_cgroup;
 	bool has_unwaited;         /* no process waited for some member */
 	bool has_exits;            /* some member has exited */
-	bool is_covered_by_cgroup; /* the cgroup's CPU time includes that of all members */
+	bool is_covered_by_cgroup; /* the cgroup's CPU time includes all of the members' */
 	bool self_only;            /* the tree is its root alone: children do not count */
 };
 

@@ -13,8 +13,8 @@ static bool is_reaped_to_the_last(const struct rti_tree *tree)
 	return tree->sums.is_final_account_current && tree->sums.figures.processes == 0;
 }
 
-/* Children of a process that ignores SIGCHLD are in no account, and those that no sample saw leave
- * no trace. Nor do process events say what they used. At the end they can prove that there was
+/* Children of a process that ignores SIGCHLD are in no account, and leave no trace unless a sample
+ * saw them. Nor do process events say what they used. At the end they can prove that there was
  * none. */
 static bool may_lack_auto_reaped(const struct rti_tree *tree)
 {
@@ -108,7 +108,7 @@ static void mark_peaks(const struct rti_tree *tree, struct rt_metrics *out)
 }
 
 /* Whether the supervisor has reaped all processes that were counted: each one has page faults. Then
- * the largest peak is that of wait4(2), also of processes that the programs had no row for. */
+ * wait4(2) has the largest peak, also of processes that the programs had no row for. */
 static bool has_reaped_counted(const struct rti_tree *tree)
 {
 	const struct rti_supervised_state *s = &tree->supervised;

@@ -9,8 +9,7 @@
 #include "tree/state.h"
 #include "util/visit.h"
 
-/* What a poll leaves alone. The gauges are in the row already; the counters are those of the last
- * read. */
+/* What a poll leaves alone. The gauges are in the row already; the counters are as last read. */
 static void fill_counters(const struct rti_member *m, struct rt_process *out)
 {
 	out->size = sizeof(*out);

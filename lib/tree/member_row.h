@@ -22,7 +22,7 @@ struct rti_member_row {
 };
 
 /* Call each() for every member but our own supervisor, until it does not return RTI_CONTINUE: also
- * for those that a peak poll has found since the last sample. */
+ * for members that a peak poll has found since the last sample. */
 void rti_tree_each(const struct rti_tree *tree,
                    int (*each)(void *arg, const struct rti_member_row *row), void *arg);
 
@@ -33,7 +33,7 @@ void rti_rows_want(struct rti_tree *tree);
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg);
 
-/* Note at the end of a sample that its members are those of the list. For lib/tree alone. */
+/* Note at the end of a sample that the list has its members. For lib/tree alone. */
 void rti_rows_begin(struct rti_tree *tree);
 
 /* Keep the rows of the last sample. A poll calls it before it reads stat, statm or PSS of a member.

@@ -70,9 +70,9 @@ struct rti_tree_command {
 	void *on_exit_arg;
 };
 
-/* Make a tree that of a command, before the first sample. It allocates nothing, and can do without
- * what it opens. Returns 0, or -ESRCH if there is no process with the pid of the root, which is a
- * member all the same. */
+/* Give a tree to a command, before the first sample. Allocates nothing; a file that cannot be
+ * opened is no failure. Returns 0, or -ESRCH if there is no process with the pid of the root,
+ * which is a member all the same. */
 int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command);
 
 /* The samples from now on are the last: nothing is put off. */
@@ -102,7 +102,7 @@ const struct rti_account_totals *rti_tree_account_totals(const struct rti_tree *
 /* Look at the cgroups of some members: at a hundred a second at most. */
 void rti_tree_check_cgroups(struct rti_tree *tree);
 
-/* Kill all members but our own supervisor, and those that they fork meanwhile. Returns 0 or
+/* Kill all members but our own supervisor, and what they fork meanwhile. Returns 0 or
  * -errno. */
 int rti_tree_kill(struct rti_tree *tree);
 

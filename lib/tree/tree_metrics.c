@@ -19,7 +19,7 @@
 #define NOT_OF_MEMBERS                                                                             \
 	(RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU |   \
 	 RT_HAS_GPU_MEMORY)
-/* Of them, those that are filled in after the members are summed up. */
+/* The ones that are filled in after the members are summed up. */
 #define FILLED_IN_LATER (RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY)
 
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
@@ -113,7 +113,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 		rti_obstacles_note_member(tree, m, unread);
 }
 
-/* The processes that samples saw, or those that were counted by their forks. */
+/* The processes that samples saw, or the forks that were counted if these are more. */
 static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;

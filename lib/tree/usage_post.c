@@ -6,7 +6,7 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 
-/* A clock is read by pid, so it may be that of a process that reuses the pid. A batch row has the
+/* A clock is read by pid, so it may belong to a process that reuses the pid. A batch row has the
  * start time. A cached statm cannot be read any more once its process was reaped; without one, stat
  * shows the start time, and the faults. */
 static bool is_clock_of_member(struct rti_tree *tree, struct rti_member *m, bool is_proven)

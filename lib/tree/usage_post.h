@@ -8,8 +8,8 @@
 
 /* Raise the account of a member to its CPU clock, which was read in this poll; and to its faults if
  * they are at hand. A member that was not read yet has its account read. To be called after
- * rti_read_statm(), which proves that the clock is that of the member: otherwise one more file is
- * read of a member that has run. */
+ * rti_read_statm(), which proves that the clock is the member's: otherwise one more file is read of
+ * a member that has run. */
 void rti_post_usage(struct rti_tree *tree, struct rti_member *m);
 
 #endif
