@@ -260,36 +260,6 @@ static void keep_last_seen(struct rti_tree *tree, struct rti_member *m)
 	rti_exits_note_kept(tree, m, 0);
 }
 
-/* The processes with an account that may hold a member. */
-struct holders {
-	struct rti_member *first;
-	int grown, stale;
-	bool has_exited_grown;
-};
-
-static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
-{
-	struct ancestors all = ancestors(tree, m);
-	struct holders found = { 0 };
-	struct rti_member *up;
-
-	while ((up = next_ancestor(&all))) {
-		if (rti_has_stale_stat(up)) {
-			found.stale++;
-		} else if (rti_ledger_may_hold(&tree->ledger, &up->account, &m->account)) {
-			found.grown++;
-			found.has_exited_grown |= up->end.has_exited;
-		} else {
-			continue;
-		}
-		found.first = found.first ? found.first : up;
-	}
-	/* Its parent may be a process that the walk has not come to, unless it is the root. */
-	if (rti_has_stale_stat(m) && m != &tree->table.members[0])
-		found.stale++;
-	return found;
-}
-
 /* Account for a member without a kept parent: the parent has exited, too, or is a zombie, or could
  * not be read, or is not a member. It was reaped by that parent before, by an ancestor that adopted
  * it, or outside the tree. If more than one account may hold it, none is raised. Returns whether a
@@ -301,18 +271,36 @@ static struct holders find_holders(struct rti_tree *tree, struct rti_member *m)
  * are lower bounds. */
 static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	struct holders found = find_holders(tree, m);
+	struct ancestors all = ancestors(tree, m);
+	struct rti_member *up, *holder = NULL; /* the first that may hold it */
+	int grown = 0, stale = 0;
+	bool has_exited_grown = false;
 
-	if (found.first && found.grown + found.stale == 1)
-		rti_ledger_merge_into_reaper(&m->account, &found.first->account);
-	if (found.stale) {
+	while ((up = next_ancestor(&all))) {
+		if (rti_has_stale_stat(up)) {
+			stale++;
+		} else if (rti_ledger_may_hold(&tree->ledger, &up->account, &m->account)) {
+			grown++;
+			has_exited_grown |= up->end.has_exited;
+		} else {
+			continue;
+		}
+		holder = holder ? holder : up;
+	}
+	/* Its parent may be a process that the walk has not come to, unless it is the root. */
+	if (rti_has_stale_stat(m) && m != &tree->table.members[0])
+		stale++;
+
+	if (holder && grown + stale == 1)
+		rti_ledger_merge_into_reaper(&m->account, &holder->account);
+	if (stale) {
 		rti_add_reasons(tree, RT_REASON_UNREADABLE);
 		rti_obstacles_note_lost(tree, m,
 		                        (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
-	} else if (found.grown == 0) {
+	} else if (grown == 0) {
 		keep_last_seen(tree, m);
 	}
-	return found.grown && !found.stale && !found.has_exited_grown;
+	return grown && !stale && !has_exited_grown;
 }
 
 /* Attribute what an orphan used to ancestors with accounts that grew by more than is explained. */
