@@ -7,10 +7,10 @@
 #include "os/pidfd.h"
 #include "tree/state.h"
 
-void rti_tree_loop_init(struct rti_tree *tree)
+void rti_tree_loop_init(struct rti_tree_loop_state *loop)
 {
-	tree->loop.wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
-	tree->loop.root = -1;
+	loop->wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
+	loop->root = -1;
 }
 
 /* Watch the root, and process events if there are any. The pidfd of the root was opened before the
@@ -44,7 +44,7 @@ int rti_tree_fd(struct rti_tree *tree)
 	int err;
 
 	if (rti_wakeup_is_foreign(&tree->loop.wakeup))
-		rti_tree_loop_free(tree); /* a copy of the parent's, which goes on */
+		rti_tree_loop_free(&tree->loop); /* a copy of the parent's, which goes on */
 	if (tree->loop.wakeup.epoll >= 0)
 		return tree->loop.wakeup.epoll;
 	if (tree->ctx->procfs->is_foreign)
@@ -53,16 +53,16 @@ int rti_tree_fd(struct rti_tree *tree)
 	if (err == 0)
 		err = watch(tree);
 	if (err < 0)
-		rti_tree_loop_free(tree);
+		rti_tree_loop_free(&tree->loop);
 	return err < 0 ? err : tree->loop.wakeup.epoll;
 }
 
-void rti_tree_loop_begin(struct rti_tree *tree)
+void rti_tree_loop_begin(struct rti_tree_loop_state *loop)
 {
-	if (tree->loop.wakeup.epoll < 0)
+	if (loop->wakeup.epoll < 0)
 		return;
-	rti_wakeup_clear(&tree->loop.wakeup);
-	rti_wakeup_set_time(&tree->loop.wakeup, UINT64_MAX);
+	rti_wakeup_clear(&loop->wakeup);
+	rti_wakeup_set_time(&loop->wakeup, UINT64_MAX);
 }
 
 void rti_tree_loop_end(struct rti_tree *tree)
@@ -72,9 +72,9 @@ void rti_tree_loop_end(struct rti_tree *tree)
 		rti_wakeup_set_time(&tree->loop.wakeup, 0);
 }
 
-void rti_tree_loop_free(struct rti_tree *tree)
+void rti_tree_loop_free(struct rti_tree_loop_state *loop)
 {
-	rti_wakeup_close(&tree->loop.wakeup);
-	rti_pidfd_close(tree->loop.root);
-	tree->loop.root = -1;
+	rti_wakeup_close(&loop->wakeup);
+	rti_pidfd_close(loop->root);
+	loop->root = -1;
 }

@@ -8,13 +8,13 @@
 #include "tree/state.h"
 #include "tree/tree.h"
 
-static const char *file_of(const struct rti_tree *tree, uint64_t has)
+static const char *file_of(uint64_t met, uint64_t has)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		if (rti_pid_collectors[i]->provides & has)
 			return rti_pid_collectors[i]->file ? rti_pid_collectors[i]->file : "";
 	}
-	return tree->obstacles.status.met & RT_HAS_RSS ? "statm" : "smaps_rollup";
+	return met & RT_HAS_RSS ? "statm" : "smaps_rollup";
 }
 
 /* hidepid=1 refuses the files of a process, and hidepid=2 does not show them. */
@@ -58,10 +58,8 @@ static void explain_budget(const struct rti_tree *tree, struct rti_explanation *
 }
 
 /* A member that has exited is not counted in this sample. */
-static enum rti_cause cause_of(const struct rti_tree *tree, const struct rti_explanation *out)
+static enum rti_cause cause_of(const struct rti_context *ctx, const struct rti_explanation *out)
 {
-	const struct rti_context *ctx = tree->ctx;
-
 	switch (out->error) {
 	case -EBUSY:
 		return RTI_CAUSE_PSS_CHANGED;
@@ -92,14 +90,14 @@ static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_
 		                               rti_is_out_of_files(out->error));
 
 		out->file = is_of_list ? "fd" : "";
-		out->cause = is_of_list ? cause_of(tree, out) : RTI_CAUSE_GPU;
+		out->cause = is_of_list ? cause_of(tree->ctx, out) : RTI_CAUSE_GPU;
 		return;
 	}
-	out->file = file_of(tree, has);
+	out->file = file_of(tree->obstacles.status.met, has);
 	if (out->error == -EDQUOT)
 		explain_budget(tree, out);
 	else
-		out->cause = cause_of(tree, out);
+		out->cause = cause_of(tree->ctx, out);
 	/* The file has no such line. */
 	if (has & (RT_HAS_CTXSW | RT_HAS_IO_CALLS) &&
 	    (out->error == -EOPNOTSUPP || (out->error == -ENOENT && has == RT_HAS_IO_CALLS)))
@@ -176,11 +174,8 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 
 /* The peak of the tree is estimated for as long as PSS is, and not known before RSS is. Returns the
  * domain that stands in its way, or has. */
-static uint64_t obstacle_of(const struct rti_tree *tree, const struct rt_metrics *last,
-                            uint64_t has)
+static uint64_t obstacle_of(uint64_t met, const struct rt_metrics *last, uint64_t has)
 {
-	uint64_t met = tree->obstacles.status.met;
-
 	if (has != RT_HAS_PEAK_TREE || last->partial & has)
 		return has;
 	if (met & RT_HAS_RSS && !(last->estimated & has))
@@ -191,7 +186,7 @@ static uint64_t obstacle_of(const struct rti_tree *tree, const struct rt_metrics
 void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,
                       struct rti_explanation *out)
 {
-	uint64_t of = obstacle_of(tree, last, has);
+	uint64_t of = obstacle_of(tree->obstacles.status.met, last, has);
 
 	*out = (struct rti_explanation){
 		.file = "",

@@ -8,9 +8,9 @@
 #include "tree/kernel_account.h"
 
 /* No process is left, and the supervisor's final account is not older than its last reap. */
-static bool is_reaped_to_the_last(const struct rti_tree *tree)
+static bool is_reaped_to_the_last(const struct rti_sums *sums)
 {
-	return tree->sums.is_final_account_current && tree->sums.figures.processes == 0;
+	return sums->is_final_account_current && sums->figures.processes == 0;
 }
 
 /* Children of a process that ignores SIGCHLD are in no account, and leave no trace unless a sample
@@ -19,7 +19,8 @@ static bool is_reaped_to_the_last(const struct rti_tree *tree)
 static bool may_lack_auto_reaped(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
-	bool is_disproved = shared && shared->unproven_ns == 0 && is_reaped_to_the_last(tree);
+	bool is_disproved =
+	    shared && shared->unproven_ns == 0 && is_reaped_to_the_last(&tree->sums);
 
 	return tree->reasons & RT_REASON_SIGCHLD_IGNORED && !tree->ledger.self_only &&
 	       !is_disproved;
@@ -52,7 +53,7 @@ static bool counts_every_fork(const struct rti_tree *tree)
 	}
 	if (!shared)
 		return rti_fork_tracker_is_complete(&tree->discovery.fork_tracker);
-	return shared->events == RTI_EVENTS_INTACT && is_reaped_to_the_last(tree);
+	return shared->events == RTI_EVENTS_INTACT && is_reaped_to_the_last(&tree->sums);
 }
 
 static void make_partial(struct rt_metrics *out, uint64_t domains)
@@ -168,9 +169,9 @@ static bool may_ticks_hide(const struct rti_tree *tree, const struct rt_metrics 
 	return tree->sums.times_in_ticks * tree->ctx->platform->tick_ns > total_ns / 100;
 }
 
-static bool is_counted_whole(const struct rti_tree *tree)
+static bool is_counted_whole(const struct rti_kernel_account *account)
 {
-	return tree->kernel_account.has_counted && !tree->kernel_account.counted.is_behind;
+	return account->has_counted && !account->counted.is_behind;
 }
 
 /* Another account may have CPU time that is not in ticks. */
@@ -178,7 +179,7 @@ static uint32_t reasons_of(const struct rti_tree *tree, const struct rt_metrics 
 {
 	uint32_t reasons = tree->reasons;
 
-	if (is_counted_whole(tree))
+	if (is_counted_whole(&tree->kernel_account))
 		return 0;
 	if (!may_lack_auto_reaped(tree))
 		reasons &= ~RT_REASON_SIGCHLD_IGNORED;
@@ -193,7 +194,7 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 
-	if (is_counted_whole(tree))
+	if (is_counted_whole(&tree->kernel_account))
 		return 1;
 	if (tree->ledger.is_covered_by_cgroup)
 		return RTI_US_NS;

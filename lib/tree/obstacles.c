@@ -25,14 +25,14 @@ void rti_obstacles_begin_sample(struct rti_tree *tree)
 
 /* A member counts once for each domain, however often it is met. Without statm nothing is known of
  * PSS. Without PSS the peak of the tree is estimated. */
-static void count_ever(struct rti_tree *tree, struct rti_member *m, uint64_t domains)
+static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, uint64_t domains)
 {
 	if (domains & RT_HAS_RSS)
 		domains |= RT_HAS_PSS;
 	if (domains & RT_HAS_PSS)
 		domains |= RT_HAS_PEAK_TREE;
 	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
-		tree->obstacles.members_ever[rti_status_bit(left)]++;
+		obstacles->members_ever[rti_status_bit(left)]++;
 	m->obstacle.met |= domains;
 }
 
@@ -54,7 +54,7 @@ void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint
 			rti_status_count(&tree->obstacles.status, has);
 		}
 	}
-	count_ever(tree, m, unread);
+	count_ever(&tree->obstacles, m, unread);
 }
 
 void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64_t lost)
@@ -68,14 +68,14 @@ void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64
 		if (has)
 			rti_status_note_at(&tree->obstacles.lost, has, err, m->pid);
 	}
-	count_ever(tree, m, lost);
+	count_ever(&tree->obstacles, m, lost);
 }
 
 void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
 {
 	if (!tree->obstacles.unwaited_pid)
 		tree->obstacles.unwaited_pid = m->pid;
-	count_ever(tree, m, tree->domains.counters & tree->want);
+	count_ever(&tree->obstacles, m, tree->domains.counters & tree->want);
 }
 
 /* Returns 0 if PSS is exact. What kept statm from being read comes first. */
@@ -112,7 +112,7 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 		if (!status->of[pss].pid && m->pss.error == err)
 			status->of[pss].pid = m->pid;
 		rti_status_count(status, RT_HAS_PSS);
-		count_ever(tree, m, RT_HAS_PSS);
+		count_ever(&tree->obstacles, m, RT_HAS_PSS);
 	}
 }
 
@@ -125,5 +125,5 @@ void rti_obstacles_note_gpu(struct rti_tree *tree, uint64_t has, int err, int32_
 	rti_status_note_at(status, has, err, pid);
 	status->of[rti_status_bit(has)].members = members;
 	if (m)
-		count_ever(tree, m, has);
+		count_ever(&tree->obstacles, m, has);
 }

@@ -56,7 +56,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
 	rti_discovery_init(tree);
 	tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
-	rti_tree_loop_init(tree);
+	rti_tree_loop_init(&tree->loop);
 	tree->list = opts->list;
 	tree->list_arg = opts->list_arg;
 	set_domains(tree, opts->want);
@@ -78,7 +78,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 void rti_tree_free(struct rti_tree *tree)
 {
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
-	rti_tree_loop_free(tree);
+	rti_tree_loop_free(&tree->loop);
 	rti_kernel_account_free(tree);
 	rti_discovery_free(tree);
 	rti_reused_pids_free(tree);
@@ -136,7 +136,7 @@ static void discover(struct rti_tree *tree)
 
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
-	rti_tree_loop_begin(tree);
+	rti_tree_loop_begin(&tree->loop);
 	tree->needs_reconcile = false;
 	tree->unchanged_samples++;
 	note_time(tree, now_ns);
@@ -175,7 +175,7 @@ void rti_tree_begin_final(struct rti_tree *tree)
 
 void rti_tree_poll_peak(struct rti_tree *tree)
 {
-	rti_tree_loop_begin(tree);
+	rti_tree_loop_begin(&tree->loop);
 	note_time(tree, tree->ctx->platform->monotonic_ns());
 	rti_memory_peak_poll(tree);
 	rti_tree_loop_end(tree);

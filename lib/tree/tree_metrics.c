@@ -34,13 +34,13 @@ static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
 		tree->gauges[i]->add(&m->values.figures, &sums->figures);
 }
 
-static void update_family(struct rti_tree *tree, struct rti_member *m)
+static void update_family(struct rti_member_table *table, struct rti_member *m)
 {
 	struct rti_member *parent;
 
 	m->former.ppid = m->family.ppid;
 	if (!m->family.is_linked || m->family.ppid != m->stat.ppid) {
-		parent = rti_member_find(&tree->table, m->stat.ppid);
+		parent = rti_member_find(table, m->stat.ppid);
 		if (parent)
 			parent->family.has_children = true;
 		m->family.ppid = m->stat.ppid;
@@ -89,7 +89,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	struct rt_metrics *out = &sums->figures;
 	uint64_t missing = missing_of(tree, m), unread = tree->wanted & ~figures->valid;
 
-	update_family(tree, m);
+	update_family(&tree->table, m);
 	if (tree->watched.watch)
 		remember_share(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
