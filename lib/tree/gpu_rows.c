@@ -78,14 +78,6 @@ int rti_gpu_rows_add_device(struct rti_tree_gpu *gpu, const struct rti_gpu_readi
 
 /* --- Members --- */
 
-static void grow(struct rti_tree_gpu *gpu, uint32_t id, uint64_t by_ns)
-{
-	struct rti_gpu_device *device = find_device(gpu, id);
-
-	add_to(&device->busy_ns, by_ns);
-	add_to(&gpu->total_ns, by_ns);
-}
-
 static struct rt_gpu_process *find_process(const struct rti_tree_gpu *gpu, uint32_t id, int32_t pid)
 {
 	struct rt_gpu_process *rows = gpu->processes.data;
@@ -138,7 +130,8 @@ int rti_gpu_rows_add_client(struct rti_tree_gpu *gpu, size_t row, int32_t pid, u
 	struct rti_gpu_device *device = find_device(gpu, device_row->id);
 	struct rt_gpu_process *process = find_process(gpu, device_row->id, pid);
 
-	grow(gpu, device_row->id, look->grown_ns);
+	add_to(&device->busy_ns, look->grown_ns);
+	add_to(&gpu->total_ns, look->grown_ns);
 	gpu->is_estimated |= client->is_converted;
 	if (!look->is_first)
 		return 0;
@@ -170,6 +163,7 @@ int rti_gpu_rows_add_use(struct rti_tree_gpu *gpu, size_t row, uint64_t start_ti
 	struct rt_gpu *used = row_at(gpu, row), *device_row = used;
 	uint64_t before_ns = gpu->table.use_total_ns;
 	struct rt_gpu_process *process = add_process(gpu);
+	struct rti_gpu_device *device;
 
 	if (!process)
 		return -ENOMEM;
@@ -180,8 +174,10 @@ int rti_gpu_rows_add_use(struct rti_tree_gpu *gpu, size_t row, uint64_t start_ti
 	/* What a partition has is part of its device, which has a row before it. */
 	while (device_row > row_at(gpu, 0) && device_row->flags & RT_ITEM_PARTITION)
 		device_row--;
-	grow(gpu, device_row->id, gpu->table.use_total_ns - before_ns);
-	find_device(gpu, device_row->id)->is_estimated = true;
+	device = find_device(gpu, device_row->id);
+	add_to(&device->busy_ns, gpu->table.use_total_ns - before_ns);
+	add_to(&gpu->total_ns, gpu->table.use_total_ns - before_ns);
+	device->is_estimated = true;
 	gpu->is_estimated |= use->has_busy;
 	if (!use->has_memory)
 		return 0;
