@@ -94,10 +94,10 @@ static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member
 	       !rti_pid_stat_is_zombie(&parent->stat);
 }
 
-/* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show by which. So any
- * of them may have reaped a member, and its children: it shows when the account of the ancestor was
- * read and had grown, or could not be read; or when it was found to have exited, which may have
- * been after it reaped some. Returns the order of the latest; 0: none has reaped any. */
+/* An orphan is adopted by an ancestor that is a subreaper, and /proc does not show which one. So
+ * any ancestor may have reaped a member: one with an account that had grown, or could not be read;
+ * or one that was found to have exited, which may have been after it reaped some. Returns the order
+ * of the latest such read or exit; 0: there is none. */
 static uint64_t may_have_been_reaped_at(struct rti_tree *tree, struct rti_member *m)
 {
 	struct ancestors all = ancestors(tree, m);
