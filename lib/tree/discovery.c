@@ -380,7 +380,7 @@ void rti_discovery_begin_list(struct rti_tree *tree)
 	d->was_scanned = true;
 	d->skipped = 0;
 	d->count_before = tree->table.count;
-	d->last_pid = read_last_pid(tree);
+	rti_discovery_update_last_pid(tree);
 }
 
 void rti_discovery_end_list(struct rti_tree *tree, int err)

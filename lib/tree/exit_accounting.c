@@ -17,9 +17,8 @@
 #include "tree/member_read.h"
 #include "tree/member_row.h"
 #include "tree/obstacles.h"
-#include "tree/read_facts.h"
+#include "tree/read_policy.h"
 #include "tree/reused_pids.h"
-#include "tree/watch_members.h"
 #include "tree/watched.h"
 #include "util/arith.h"
 

@@ -15,10 +15,10 @@
 #include "tree/clock_read.h"
 #include "tree/discovery.h"
 #include "tree/gpu_files.h"
-#include "tree/read_facts.h"
+#include "tree/read_policy.h"
 #include "tree/reaped.h"
 #include "tree/trace.h"
-#include "tree/watch_members.h"
+#include "tree/watched.h"
 
 #define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
 

@@ -10,7 +10,7 @@
 #include "tree/memory_figures.h"
 #include "tree/memory_note.h"
 #include "tree/pss_read.h"
-#include "tree/watch_members.h"
+#include "tree/watched.h"
 #include "util/arith.h"
 
 /* If what was read contradicts the model for this long, the model is wrong. */

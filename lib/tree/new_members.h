@@ -47,4 +47,20 @@ void rti_add_by_parent(struct rti_tree *tree, int32_t pid);
 /* Add a process that a list names, and that is no member yet. */
 void rti_add_listed(struct rti_tree *tree, int32_t pid);
 
+/* --- What is missing: see struct rti_skipped. --- */
+
+/* A process was skipped. pid 0: it is not known which one, or how many. */
+void rti_skipped_note(struct rti_skipped *skipped, const struct rti_context *ctx, int32_t pid);
+
+/* A process became a member. If it started after others were skipped, it is not known whether it
+ * was one of these: another process may have had its pid. */
+void rti_skipped_take(struct rti_skipped *skipped, const struct rti_context *ctx,
+                      const struct rti_pid_stat *stat);
+
+/* Whether some process that was skipped is no member yet, or has exited before it was one. */
+bool rti_skipped_is_missing_any(const struct rti_skipped *skipped);
+
+/* Forget what was skipped. */
+void rti_skipped_free(struct rti_skipped *skipped);
+
 #endif

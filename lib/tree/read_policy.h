@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be read of a member in a sample, and why. Pure: no I/O, no clock, no state. */
+/* What is to be read of a member in a sample, and why: first the facts, of what is wanted, missing
+ * and due; then the plan. No I/O. */
 #ifndef RTI_READ_POLICY_H
 #define RTI_READ_POLICY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "tree/state.h"
 
 /* A file that costs many times what the others do is read this often at most: status, and the
  * files of all threads. */
@@ -42,7 +42,7 @@ struct rti_read_plan {
 	uint64_t if_rss_rose; /* to read too if RSS turns out larger than any peak seen */
 };
 
-/* Plan the reads of a member.
+/* Plan the reads of a member. Pure: needs no more than the facts.
  *
  *   CPU clock  known before              each-sample  seldom          while idle   stat
  *   ---------  ------------------------  -----------  --------------  -----------  ----------
@@ -60,5 +60,28 @@ struct rti_read_plan {
  * ran, because that was read 20 ms before, it is read in full once more as soon as 100 ms are
  * over. */
 struct rti_read_plan rti_plan_read(const struct rti_read_facts *facts);
+
+/* The domains that a member is read for. */
+uint64_t rti_wanted_of(const struct rti_tree *tree, const struct rti_member *m);
+
+/* The CPU clock of a member now, against where it stood when its account was read. */
+enum rti_clock_state rti_clock_state(const struct rti_member *m);
+
+/* wanted is rti_wanted_of() of this member. */
+struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const struct rti_member *m,
+                                            uint64_t wanted);
+
+/* Whether nothing is due of a member if its CPU clock stands still. Looks at its hot part alone. */
+bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m);
+
+/* When something is due next of a member if its CPU clock stands still; 0: in the next sample,
+ * since something is missing. */
+uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m,
+                           uint64_t wanted);
+
+/* Whether stat of a member could not be read when that was tried last. E.g.: for want of
+ * descriptors. So it may have another parent since, or be a zombie, and its account may hold any
+ * member that has exited since. */
+bool rti_has_stale_stat(const struct rti_member *m);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tree/new_members.h"
+#include "tree/state.h"
 #include "util/array.h"
 
 void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid)

@@ -14,17 +14,24 @@
 #include "tree/member_table.h"
 #include "tree/memory_state.h"
 #include "tree/pss_budget.h"
-#include "tree/reused_pids_state.h"
-#include "tree/skipped.h"
 #include "tree/watch_state.h"
 #include "util/arith.h"
 
 struct rti_member_row;
 struct rti_tree_gpu;
+struct rti_descendant_set;
 struct rti_gpu_files;
 
 /* Where the pid that the kernel gave out last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
+
+/* The processes that scans found and could not add: until all of them are members, something may be
+ * missing. Written by new_members.c only. Zeroed memory: nothing was skipped. */
+struct rti_skipped {
+	struct rti_descendant_set *pids; /* alive: skipped, and no member yet; NULL: none */
+	uint64_t first_boottime_ns;      /* when the first of them was skipped */
+	bool has_unknown;                /* it is not known which processes were skipped, too */
+};
 
 /* Written by discovery.c, and what is skipped by new_members.c. The fork tracker in it is written
  * by fork_tracker.c; supervised.c puts that of a command in its place. */
@@ -51,6 +58,19 @@ struct rti_discovery_state {
 		int32_t pid, ppid;
 	} * candidates; /* scratch: the processes of a scan of /proc */
 	size_t candidate_count, candidate_capacity;
+};
+
+struct rti_reused_pid {
+	int32_t pid;
+	bool was_kept;     /* a sample has kept it once, since a member still had the pid */
+	uint64_t noted_ns; /* CLOCK_BOOTTIME: the process of the fork was there then */
+};
+
+/* Written by reused_pids.c only. */
+struct rti_reused_pids {
+	struct rti_reused_pid *forked; /* with the pid of a member, which may be that process */
+	size_t count, capacity;
+	bool is_lacking; /* this sample lacks a process that has the pid of an exited member */
 };
 
 /* The largest sums of memory so far. Written by memory_peak.c only. */

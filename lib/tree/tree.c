@@ -18,7 +18,6 @@
 #include "tree/memory_peak.h"
 #include "tree/reused_pids.h"
 #include "tree/tree_metrics.h"
-#include "tree/watch_members.h"
 #include "tree/watched.h"
 
 #define CACHE_LINE 64

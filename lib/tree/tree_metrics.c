@@ -13,7 +13,7 @@
 #include "tree/memory_figures.h"
 #include "tree/memory_peak.h"
 #include "tree/obstacles.h"
-#include "tree/watch_members.h"
+#include "tree/watched.h"
 
 /* Domains of the tree that no member has. */
 #define NOT_OF_MEMBERS                                                                             \

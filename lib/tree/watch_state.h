@@ -14,8 +14,7 @@ enum rti_watch_stage {
 	RTI_WATCH_SETTLED,
 };
 
-/* Written by watched.c only, but for what watch_members.c does with the sets, turn_next,
- * must_sum_all and ran. */
+/* Written by watched.c only. */
 struct rti_watched {
 	struct rti_tree_watch *watch; /* NULL while there is none */
 	bool is_unavailable;          /* it was tried, and cannot be had */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The processes that scans found and could not add. */
-#include "tree/skipped.h"
+#include "tree/new_members.h"
 
 #include "suite.h"
 
