@@ -44,49 +44,29 @@ static int match_child(void *arg, int32_t pid)
 	return RTI_CONTINUE;
 }
 
-static void scan_leader(struct children_scan *scan, struct rti_file *cached)
-{
-	const struct rti_procfs *procfs = scan->tree->ctx->procfs;
-	struct rti_buf *buf = &scan->tree->discovery.children;
-	struct rti_path path = rti_task_path(scan->parent.pid, scan->parent.pid, "children");
-	int err = rti_procfs_read_cached(procfs, RTI_PROC, path.text, RTI_SEQ_FILE, cached, buf);
-
-	if (err == 0)
-		rti_parse_children(buf->data, buf->len, match_child, scan);
-	else if (err != -ENOENT && err != -ESRCH)
-		rti_note_skipped(scan->tree, 0, err);
-}
-
-/* The process has one thread, as far as is known. A thread that it made since stat was read may
- * have forked and may exit before the next sample: its child then moves to the leader, though no
- * pid was given out since. So the children are listed again if a pid was given out since stat
- * was read. */
-static void scan_single_thread(struct children_scan *scan, struct rti_member *m)
+/* A thread that the process made since stat was read may have forked and may exit before the next
+ * sample: its child then moves to the leader, though no pid was allocated since. So the children
+ * are listed again if a pid was allocated since stat was read. */
+static int scan_single_thread(struct children_scan *scan, struct rti_member *m)
 {
 	struct rti_tree *tree = scan->tree;
+	struct rti_buf *buf = &tree->discovery.children;
+	struct rti_path path = rti_task_path(m->pid, m->pid, "children");
 	bool is_kept = rti_member_reserve_file(&tree->table, tree->ctx, m, &m->files.children);
 	struct rti_file file = m->files.children;
+	int err;
 
-	m->scan.threads = 1;
 	if (tree->discovery.last_pid != m->values.stat_last_pid)
 		m->scan.last_pid = 0;
-	scan_leader(scan, &file);
+	err = rti_procfs_read_cached(tree->ctx->procfs, RTI_PROC, path.text, RTI_SEQ_FILE, &file,
+	                             buf);
+	if (err == 0)
+		rti_parse_children(buf->data, buf->len, match_child, scan);
 	if (!is_kept)
 		rti_procfs_close_file(tree->ctx->procfs, &file);
 	/* Members may have moved. */
 	rti_member_find(&tree->table, scan->parent.pid)->files.children = file;
-}
-
-static void scan_all_threads(struct children_scan *scan)
-{
-	struct rti_tree *tree = scan->tree;
-	uint32_t threads;
-	int err = rti_children_list(tree->ctx, scan->parent.pid, &tree->discovery.children,
-	                            match_child, scan, &threads);
-
-	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_note_skipped(tree, 0, err);
-	rti_member_find(&tree->table, scan->parent.pid)->scan.threads = threads;
+	return err;
 }
 
 /* A child belongs to the thread that forked it, so every thread's file is read; the children of
@@ -94,11 +74,17 @@ static void scan_all_threads(struct children_scan *scan)
 static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 {
 	struct children_scan scan = { .tree = tree, .parent = { .pid = m->pid } };
+	uint32_t threads = 1;
+	int err;
 
 	if (m->stat.num_threads == 1)
-		scan_single_thread(&scan, m);
+		err = scan_single_thread(&scan, m);
 	else
-		scan_all_threads(&scan);
+		err = rti_children_list(tree->ctx, m->pid, &tree->discovery.children, match_child,
+		                        &scan, &threads);
+	if (err < 0 && err != -ENOENT && err != -ESRCH)
+		rti_note_skipped(tree, 0, err);
+	rti_member_find(&tree->table, scan.parent.pid)->scan.threads = threads;
 	return scan.is_incomplete;
 }
 
@@ -114,66 +100,56 @@ bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m)
 	       ctx->buf->len > 0;
 }
 
-/* ns_last_pid comes first, since lxcfs may make up a loadavg. Returns 0 if neither can be read. */
-static uint64_t read_last_pid(struct rti_tree *tree)
+/* ns_last_pid comes first, since lxcfs may make up a loadavg. */
+void rti_discovery_update_last_pid(struct rti_tree *tree)
 {
 	const struct rti_context *ctx = tree->ctx;
 	struct rti_discovery_state *d = &tree->discovery;
 	struct rti_loadavg loadavg;
 	struct rti_scan scan;
-	uint64_t pid = 0;
 
+	d->last_pid = 0;
 	if (d->last_pid_source == RTI_LAST_PID_NS_LAST_PID &&
 	    rti_procfs_read_cached(ctx->procfs, RTI_PROC, "sys/kernel/ns_last_pid", RTI_ONE_LINE,
 	                           &d->last_pid_file, ctx->buf) == 0) {
 		scan = rti_scan(ctx->buf->data, ctx->buf->len);
-		rti_scan_u64(&scan, &pid);
-		return pid;
+		rti_scan_u64(&scan, &d->last_pid);
+		return;
 	}
 	d->last_pid_source = RTI_LAST_PID_LOADAVG;
 	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "loadavg", RTI_ONE_LINE,
-	                           &d->last_pid_file, ctx->buf) < 0 ||
-	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) < 0)
-		return 0;
-	return loadavg.last_pid;
-}
-
-void rti_discovery_update_last_pid(struct rti_tree *tree)
-{
-	tree->discovery.last_pid = read_last_pid(tree);
-}
-
-/* Whether no pid was given out since its children were listed. */
-static bool has_no_new_child(const struct rti_discovery_state *d, const struct rti_member *m)
-{
-	return d->last_pid && m->scan.last_pid == d->last_pid && !m->family.has_reaped;
+	                           &d->last_pid_file, ctx->buf) == 0 &&
+	    rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &loadavg) == 0)
+		d->last_pid = loadavg.last_pid;
 }
 
 /* A process that has not run since its children were listed has not forked. No process has, if
- * no pid was given out. */
-static bool may_have_forked(const struct rti_tree *tree, const struct rti_member *m)
+ * no pid was allocated. */
+static bool may_have_forked(const struct rti_discovery_state *d, const struct rti_member *m)
 {
-	if (has_no_new_child(&tree->discovery, m))
+	if (d->last_pid && m->scan.last_pid == d->last_pid && !m->family.has_reaped)
 		return false;
 	return !m->clock.is_known || m->clock.now.total_ns != m->scan.clock_ns;
 }
 
 /* When a child that we never saw exits, its own children are reparented to an ancestor, which
  * need not have run. So every ancestor is scanned too. */
-static void mark_for_scan(struct rti_tree *tree, struct rti_member *m)
-{
-	for (size_t steps = tree->table.count; m && !m->scan.is_due && steps > 0; steps--) {
-		m->scan.is_due = true;
-		m = rti_member_find(&tree->table, m->stat.ppid);
-	}
-	tree->table.members[0].scan.is_due = true;
-}
-
 static void mark_members(struct rti_tree *tree)
 {
-	for (size_t i = 0; i < tree->table.count; i++) {
-		if (may_have_forked(tree, &tree->table.members[i]))
-			mark_for_scan(tree, &tree->table.members[i]);
+	struct rti_member_table *table = &tree->table;
+
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].scan.is_due = false;
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_member *m = &table->members[i];
+
+		if (!may_have_forked(&tree->discovery, m))
+			continue;
+		for (size_t steps = table->count; m && !m->scan.is_due && steps > 0; steps--) {
+			m->scan.is_due = true;
+			m = rti_member_find(table, m->stat.ppid);
+		}
+		table->members[0].scan.is_due = true;
 	}
 }
 
@@ -182,20 +158,6 @@ static void note_scanned(const struct rti_tree *tree, struct rti_member *m)
 {
 	m->scan.last_pid = tree->discovery.last_pid;
 	m->scan.clock_ns = m->clock.now.total_ns;
-}
-
-/* The children files of threads are opened each time. */
-static uint64_t count_due_threads(const struct rti_tree *tree)
-{
-	uint64_t threads = 0;
-
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		if (m->scan.is_due && m->stat.num_threads > 1)
-			threads += m->stat.num_threads;
-	}
-	return threads;
 }
 
 /* Scan /proc instead of the children files that are due. Returns whether that has shown as much.
@@ -237,12 +199,15 @@ static void scan_due(struct rti_tree *tree)
 
 static void scan_marked(struct rti_tree *tree)
 {
-	uint64_t threads;
+	uint64_t threads = 0; /* their children files are opened each time */
 
-	for (size_t i = 0; i < tree->table.count; i++)
-		tree->table.members[i].scan.is_due = false;
 	mark_members(tree);
-	threads = count_due_threads(tree);
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (m->scan.is_due && m->stat.num_threads > 1)
+			threads += m->stat.num_threads;
+	}
 	if (!threads || !rti_proc_scan_pays(tree, threads) || !scan_proc_instead(tree))
 		scan_due(tree);
 }
@@ -266,30 +231,26 @@ void rti_discovery_check_threads(struct rti_member *m)
 	m->scan.threads = 0;
 }
 
-static void rescan_all(struct rti_tree *tree)
-{
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_discovery_force_scan(&tree->table.members[i]);
-	tree->discovery.scanned_last_pid = 0;
-}
-
 /* Prepare a scan, and do the part that needs no CPU clocks. */
 static void begin_scan(struct rti_tree *tree)
 {
 	struct rti_discovery_state *d = &tree->discovery;
 
-	if (d->has_skipped)
-		rescan_all(tree);
+	if (d->has_skipped) {
+		for (size_t i = 0; i < tree->table.count; i++)
+			rti_discovery_force_scan(&tree->table.members[i]);
+		d->scanned_last_pid = 0;
+	}
 	d->has_skipped = false;
 	d->skipped = 0;
 	d->was_scanned = true;
-	d->last_pid = read_last_pid(tree);
+	rti_discovery_update_last_pid(tree);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
 		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
 }
 
-/* This is the only event of the process, so it is kept until no member has the pid. */
+/* The process has no other event, so this one is kept until no member has the pid. */
 static void take_forked(void *arg, int32_t pid, bool has_exited)
 {
 	struct rti_tree *tree = arg;
@@ -415,15 +376,6 @@ static int open_events(struct rti_tree *tree, int32_t root)
 	return rti_fork_tracker_subscribe(events);
 }
 
-static void subscribe(struct rti_tree *tree, int32_t root)
-{
-	struct rti_discovery_state *d = &tree->discovery;
-
-	d->events_error = open_events(tree, root);
-	if (d->events_error < 0)
-		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
-}
-
 int rti_discover_root(struct rti_tree *tree, int32_t pid)
 {
 	const struct rti_context *ctx = tree->ctx;
@@ -434,7 +386,9 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
-		subscribe(tree, pid);
+		d->events_error = open_events(tree, pid);
+	if (d->events_error < 0)
+		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
 	rti_fork_tracker_set_root(&d->fork_tracker, pid);
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding new members of a tree: from process events, else from the children files of members
- * that may have forked, else from a scan of /proc. */
+/* Finding new members of a tree. */
 #ifndef RTI_DISCOVERY_H
 #define RTI_DISCOVERY_H
 
@@ -21,7 +20,7 @@ int rti_replace_root(struct rti_tree *tree, int32_t pid);
  * ask says what their batch rows are to have. Members move in memory. */
 void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask);
 
-/* The same, and list the children of all members, even of those that have not run. The supervisor
+/* The same, and list the children of all members, even if they have not run. The supervisor
  * counts forks late, and the children of a process that ends move to its reaper, which has not run
  * meanwhile. */
 void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask);
@@ -41,7 +40,7 @@ void rti_discovery_free(struct rti_tree *tree);
 void rti_discovery_force_scan(struct rti_member *m);
 
 /* A member has a child that the last scan took for another process: the next scan finds it, though
- * no pid was given out since. */
+ * no pid was allocated since. */
 void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *parent);
 
 /* The stat of a member was read again. A thread that was unknown when its children were listed
@@ -49,7 +48,7 @@ void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *pare
  * was looked at before: both show in the number of threads. */
 void rti_discovery_check_threads(struct rti_member *m);
 
-/* Read again the pid that the kernel has given out last, to any process or thread of the pid
+/* Read again the pid that the kernel allocated last, to any process or thread of the pid
  * namespace: while it stands still, no process has forked. Reads one file. */
 void rti_discovery_update_last_pid(struct rti_tree *tree);
 

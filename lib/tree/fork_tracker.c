@@ -108,39 +108,34 @@ static void add_new_pid(struct rti_fork_tracker *tracker, int32_t pid)
 	tracker->new_pids[tracker->count++] = pid;
 }
 
-static void handle_exit(struct rti_fork_tracker *tracker, const struct rti_process_event *event)
-{
-	if (event->tid != event->pid)
-		return;
-	if (event->pid != tracker->root && event->ppid &&
-	    rti_descendant_set_has(tracker->descendants, event->pid) &&
-	    !rti_descendant_set_has(tracker->descendants, event->ppid))
-		tracker->has_unwaited_exit = true;
-	rti_descendant_set_exit(tracker->descendants, event->pid);
-}
-
 static void handle_event(void *arg, const struct rti_process_event *event)
 {
 	struct rti_fork_tracker *tracker = arg;
+	struct rti_descendant_set *set = tracker->descendants;
 
 	switch (event->kind) {
 	case RTI_EVENT_FORK:
 		if (event->tid != event->pid) /* of a thread, before the filter */
 			break;
 		/* The root is forked from outside the tree, maybe after the subscription. */
-		if (event->pid == tracker->root &&
-		    rti_descendant_set_is_alive(tracker->descendants, event->pid))
+		if (event->pid == tracker->root && rti_descendant_set_is_alive(set, event->pid))
 			break;
-		if (rti_descendant_set_fork(tracker->descendants, event->ppid, event->pid))
+		if (rti_descendant_set_fork(set, event->ppid, event->pid))
 			add_new_pid(tracker, event->pid);
 		else if (event->ppid == tracker->owner && event->pid != tracker->root)
 			tracker->has_other_child = true;
 		break;
 	case RTI_EVENT_EXEC:
-		rti_descendant_set_exec(tracker->descendants, event->pid);
+		rti_descendant_set_exec(set, event->pid);
 		break;
 	case RTI_EVENT_EXIT:
-		handle_exit(tracker, event);
+		if (event->tid != event->pid)
+			break;
+		if (event->pid != tracker->root && event->ppid &&
+		    rti_descendant_set_has(set, event->pid) &&
+		    !rti_descendant_set_has(set, event->ppid))
+			tracker->has_unwaited_exit = true;
+		rti_descendant_set_exit(set, event->pid);
 		break;
 	case RTI_EVENT_COMM:
 	case RTI_EVENT_TRACE:
@@ -170,8 +165,8 @@ static void add_running(void *arg, const struct rti_account_record *record)
 
 /* Events were lost, but the account knows which processes run. The root stays a member even if it
  * has exited: handle_account_event() takes every new process for its child. The processes that run
- * were counted before, so the count is kept. It lacks those of which the event was lost, but the
- * account has counted them. */
+ * were counted before, so the count is kept. It lacks those with a lost event, but the account
+ * has counted them. */
 static int list_anew(struct rti_fork_tracker *tracker)
 {
 	const struct rti_account_taker taker = { .arg = tracker, .on_record = add_running };
@@ -203,20 +198,20 @@ static int take_from_account(struct rti_fork_tracker *tracker)
 	return counts.rowless ? -ENOBUFS : list_anew(tracker);
 }
 
-static int take_events(struct rti_fork_tracker *tracker)
-{
-	if (tracker->owner != own_pid())
-		return -ESTALE;
-	return tracker->account ? take_from_account(tracker)
-	                        : rti_events_drain(tracker->fd, handle_event, tracker);
-}
-
 void rti_fork_tracker_poll(struct rti_fork_tracker *tracker)
 {
+	int err;
+
 	if (!rti_fork_tracker_is_complete(tracker))
 		return;
 	/* A forked child of the subscriber leaves the events to its parent. */
-	if (take_events(tracker) < 0)
+	if (tracker->owner != own_pid())
+		err = -ESTALE;
+	else if (tracker->account)
+		err = take_from_account(tracker);
+	else
+		err = rti_events_drain(tracker->fd, handle_event, tracker);
+	if (err < 0)
 		tracker->has_lost_events = true;
 	if (tracker->has_lost_events)
 		unsubscribe(tracker);

@@ -37,7 +37,7 @@ struct rti_fork_tracker {
 
 /* Subscribe to process events. Returns 0, or -errno if there are none for us. */
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker);
-/* The same in two steps, of which the second can wait until the root has been started: from then on
+/* The same in two steps. The second can wait until the root has been started: from then on
  * no events of threads are received. */
 int rti_fork_tracker_subscribe_to_all(struct rti_fork_tracker *tracker);
 void rti_fork_tracker_filter(struct rti_fork_tracker *tracker);
@@ -52,8 +52,8 @@ void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker);
 /* A descriptor that is readable while events wait, or -1. It stays the tracker's. */
 int rti_fork_tracker_fd(const struct rti_fork_tracker *tracker);
 
-/* Whether events wait of which the descriptor says nothing: it becomes readable again only when all
- * were taken. E.g.: a process was forked while the last poll ended. */
+/* Whether events wait though the descriptor does not show them: it becomes readable again only when
+ * all were taken. E.g.: a process was forked while the last poll ended. */
 bool rti_fork_tracker_has_more(const struct rti_fork_tracker *tracker);
 
 /* Set the root of the tree, before the first poll. The root may have been started since the

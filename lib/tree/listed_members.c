@@ -37,17 +37,9 @@ static bool are_all_listed(const struct rti_tree *tree)
 	return true;
 }
 
-/* It keeps what it has used in the totals. */
-static void drop_member(struct rti_tree *tree, struct rti_member *m)
-{
-	rti_ledger_note_exit(&tree->ledger);
-	rti_ledger_keep_last_seen(&tree->ledger, &m->account);
-	rti_memory_forget(tree, m);
-	rti_mark_exited(tree, m);
-}
-
 /* A member that is not in the list has exited, is a zombie, which lists leave out, or has moved
- * elsewhere. Only the last is no member any more; the others are recognised when they are read. */
+ * elsewhere. Only the last is no member any more, and the totals keep what it has used; the others
+ * are recognised when they are read. */
 static void drop_moved(struct rti_tree *tree)
 {
 	bool has_moved = false;
@@ -58,7 +50,10 @@ static void drop_moved(struct rti_tree *tree)
 		if (is_listed(tree, m) || rti_read_member_stat(tree, m) < 0 ||
 		    rti_pid_stat_is_zombie(&m->stat))
 			continue;
-		drop_member(tree, m);
+		rti_ledger_note_exit(&tree->ledger);
+		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
+		rti_memory_forget(tree, m);
+		rti_mark_exited(tree, m);
 		has_moved = true;
 	}
 	if (has_moved)

@@ -45,7 +45,6 @@ void rti_skipped_free(struct rti_skipped *skipped)
 	*skipped = (struct rti_skipped){ 0 };
 }
 
-/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
 void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err)
 {
 	struct rti_discovery_state *d = &tree->discovery;
@@ -73,7 +72,6 @@ void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, stru
 	rti_fork_tracker_add(&tree->discovery.fork_tracker, stat->pid);
 }
 
-/* Whether no more members may be added. Asked before anything is read of a process. */
 bool rti_is_full(struct rti_tree *tree, int32_t pid)
 {
 	if (tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
@@ -83,8 +81,6 @@ bool rti_is_full(struct rti_tree *tree, int32_t pid)
 	return true;
 }
 
-/* A process that has exited meanwhile is not missing; one that cannot be read for another reason
- * is. */
 int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
                       struct rti_pid_stat *out)
 {
@@ -93,12 +89,6 @@ int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 	if (err < 0 && err != -ESRCH)
 		rti_note_skipped(tree, pid, err);
 	return err;
-}
-
-/* Whether a process is the caller itself, as its own supervisor. */
-static bool is_caller(const struct rti_tree *tree, int32_t pid)
-{
-	return tree->supervised.reaped && pid == tree->supervised.pid;
 }
 
 /* stat of the parent shows it for its first child. As long as its CPU clock stands where it stood
@@ -111,8 +101,8 @@ static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, stru
 	bool has_clock = m->clock.is_known;
 	int err;
 
-	if (is_caller(tree, parent->pid))
-		return 0;
+	if (tree->supervised.reaped && parent->pid == tree->supervised.pid)
+		return 0; /* the caller itself, as its own supervisor */
 	if (parent->clock_ns) {
 		has_clock = tree->ctx->platform->cpu_clock(m->pid, &now) == 0;
 		if (has_clock && now.total_ns == parent->clock_ns)
@@ -129,8 +119,8 @@ static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, stru
 
 /* Both processes may have exited since they were found, and their pids may have been reused. So
  * the child must name the parent, and after that the parent must still be the one that we know. If
- * the parent cannot be looked at, the child is missing until it can. The child's pid may even be
- * that of a thread by now. In state X its usage has been added to its reaper, maybe before the last
+ * the parent cannot be looked at, the child is missing until it can. A thread may even have the
+ * child's pid by now. In state X its usage has been added to its reaper, maybe before the last
  * sample. Returns whether the child was added. */
 bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
                    const struct rti_pid_stat *child, struct rti_file *file)

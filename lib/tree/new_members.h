@@ -9,7 +9,7 @@
 /* How many members one scan adds at most, so that a fork bomb cannot keep it going. */
 #define RTI_NEW_MEMBERS_MAX 16384
 
-/* A process may be missing from the tree because of this error. pid 0: it is not known which. */
+/* A process may be missing from the tree because of this error. pid 0: unknown which. */
 void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err);
 
 /* Whether no more members may be added. Asked before anything is read of a process. */
@@ -23,7 +23,7 @@ int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 /* Add a process that belongs to the tree. file is taken if its stat may be cached. */
 void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, struct rti_file *file);
 
-/* A member, of which children are found one after the other. */
+/* A member while its children are found one after the other. */
 struct rti_parent {
 	int32_t pid;
 	/* Where its CPU clock stood before stat showed last that it is there; 0: it has not yet. */
@@ -49,11 +49,11 @@ void rti_add_listed(struct rti_tree *tree, int32_t pid);
 
 /* --- What is missing: see struct rti_skipped. --- */
 
-/* A process was skipped. pid 0: it is not known which one, or how many. */
+/* A process was skipped. pid 0: unknown which one, or how many. */
 void rti_skipped_note(struct rti_skipped *skipped, const struct rti_context *ctx, int32_t pid);
 
-/* A process became a member. If it started after others were skipped, it is not known whether it
- * was one of these: another process may have had its pid. */
+/* A process became a member. If it started after others were skipped, it may be
+ * another process than the skipped one with its pid. */
 void rti_skipped_take(struct rti_skipped *skipped, const struct rti_context *ctx,
                       const struct rti_pid_stat *stat);
 

@@ -42,7 +42,7 @@ void rti_reused_pids_set_lacking(struct rti_tree *tree)
 }
 
 /* The former member may be found to have exited only in the next sample. E.g.: 42 is read, exits,
- * and is given away again; then the sample takes the events once more. Or the fork is that of the
+ * and is reused; then the sample takes the events once more. Or it is the fork of the
  * member itself, which a scan has found before the event was read. So a fork is kept for one more
  * sample, and no longer. */
 void rti_reused_pids_take(struct rti_tree *tree)
