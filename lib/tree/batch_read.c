@@ -34,20 +34,16 @@ static int reserve(struct rti_batch_reader *reader, size_t count)
 	return 0;
 }
 
-static bool is_worthwhile(const struct rti_batch_reader *reader, size_t count)
-{
-	uint64_t reads_ns =
-	    reader->text_reads * RTI_TEXT_READ_NS + reader->clock_reads * RTI_CLOCK_NS;
-
-	return rti_pays(&rti_strategies[RTI_READ_BATCHES], count, reads_ns, RTI_LOAD_BATCH_NS);
-}
-
 static bool open_if_worthwhile(struct rti_batch_reader *reader, size_t count)
 {
+	uint64_t reads_ns;
+
 	if (reader->batch || reader->is_unavailable)
 		return reader->batch != NULL;
 	reader->clock_reads += count;
-	if (is_worthwhile(reader, count) && rti_batch_open(&reader->batch) < 0)
+	reads_ns = reader->text_reads * RTI_TEXT_READ_NS + reader->clock_reads * RTI_CLOCK_NS;
+	if (rti_pays(&rti_strategies[RTI_READ_BATCHES], count, reads_ns, RTI_LOAD_BATCH_NS) &&
+	    rti_batch_open(&reader->batch) < 0)
 		reader->is_unavailable = true;
 	return reader->batch != NULL;
 }
@@ -97,12 +93,6 @@ const struct rti_batch_row *rti_batch_reader_row_at(const struct rti_batch_reade
 	if (row->error || (!(row->has & RTI_BATCH_IDLE) && request->want & ~row->has))
 		return NULL;
 	return row;
-}
-
-const struct rti_batch_row *rti_batch_reader_row(const struct rti_batch_reader *reader,
-                                                 size_t count, size_t i)
-{
-	return rti_batch_reader_row_at(reader, count - 1 - i);
 }
 
 void rti_batch_reader_count_text(struct rti_batch_reader *reader)

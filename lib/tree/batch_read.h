@@ -31,18 +31,15 @@ typedef void rti_batch_ask(const void *arg, const struct rti_member *m,
 bool rti_batch_reader_read(struct rti_batch_reader *reader, const struct rti_member *members,
                            size_t count, rti_batch_ask *ask, const void *arg);
 
-/* The same of the members in a set. rti_batch_reader_row_at() has the row of the k-th, from the
- * highest index down. */
+/* The same of the members in a set. */
 bool rti_batch_reader_read_some(struct rti_batch_reader *reader, const struct rti_member *members,
                                 const struct rti_index_set *set, rti_batch_ask *ask,
                                 const void *arg);
+
+/* The row of the k-th member that was read, from the highest index down. It has all that was asked
+ * for, or says that the member is idle. Returns NULL if the files have to be read. */
 const struct rti_batch_row *rti_batch_reader_row_at(const struct rti_batch_reader *reader,
                                                     size_t k);
-
-/* The row of member i of count, which has all that was asked for or says that the member is idle.
- * Returns NULL if the files have to be read. */
-const struct rti_batch_row *rti_batch_reader_row(const struct rti_batch_reader *reader,
-                                                 size_t count, size_t i);
 
 /* A member was read from files. */
 void rti_batch_reader_count_text(struct rti_batch_reader *reader);

@@ -13,29 +13,6 @@ static void fetch_hot_part(const struct rti_member *m)
 		__builtin_prefetch((const char *)m + at, 1);
 }
 
-/* A start time in clock ticks, as /proc has it, is at most a tick before the exact one. An
- * unknown one proves nothing. */
-static bool is_of_member(const struct rti_batch_row *row, const struct rti_member *m,
-                         uint64_t tick_ns)
-{
-	return !m->has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
-}
-
-/* Take the CPU clock from a row. clock.row is set only if the row has figures: not if it only says
- * that the member is idle, nor if another process has the pid by now. */
-static void apply_row(struct rti_member *m, const struct rti_batch_row *row, uint64_t tick_ns)
-{
-	m->clock.row = NULL;
-	m->clock.is_known = is_of_member(row, m, tick_ns);
-	if (!m->clock.is_known)
-		return;
-	m->clock.now.total_ns = row->cpu_ns;
-	if (row->has & RTI_BATCH_IDLE)
-		return;
-	rti_batch_clock(row, &m->clock.now);
-	m->clock.row = row;
-}
-
 void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
@@ -44,8 +21,8 @@ void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
 	m->clock.is_known = platform->cpu_clock && platform->cpu_clock(m->pid, &m->clock.now) == 0;
 }
 
-/* A read that fails leaves clock.now as it was. If that of the first member was ever read, this
- * system has clocks, so that a failure means that the process is gone. */
+/* A read that fails leaves clock.now as it was. If the first member's was ever read, this system
+ * has clocks, so that a failure means that the process is gone. */
 bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m)
 {
 	rti_read_clock(tree, m);
@@ -60,21 +37,28 @@ void rti_read_clocks_from(struct rti_tree *tree, size_t first)
 		rti_read_clock(tree, &tree->table.members[i]);
 }
 
+/* Take the CPU clock from a row, or read it if that is NULL. clock.row is set only if the row has
+ * figures: not if it only says that the member is idle, nor if another process has the pid by
+ * now. */
 static void take_clock(struct rti_tree *tree, struct rti_member *m, const struct rti_batch_row *row)
 {
-	if (row)
-		apply_row(m, row, tree->ctx->platform->tick_ns);
-	else
-		rti_read_clock(tree, m);
-}
+	const uint64_t tick_ns = tree->ctx->platform->tick_ns;
 
-/* A row shows whether RSS is as it was, and a clock does not. */
-static void take_clock_and_rss(struct rti_tree *tree, struct rti_member *m,
-                               const struct rti_batch_row *row)
-{
-	take_clock(tree, m, row);
-	if (!row)
-		rti_member_look_anew(m);
+	if (!row) {
+		rti_read_clock(tree, m);
+		return;
+	}
+	m->clock.row = NULL;
+	/* A start time in clock ticks, as /proc has it, is at most a tick before the exact one. An
+	 * unknown one proves nothing. */
+	m->clock.is_known = !m->has_starttime || row->start_ns - m->starttime * tick_ns < tick_ns;
+	if (!m->clock.is_known)
+		return;
+	m->clock.now.total_ns = row->cpu_ns;
+	if (row->has & RTI_BATCH_IDLE)
+		return;
+	rti_batch_clock(row, &m->clock.now);
+	m->clock.row = row;
 }
 
 void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, rti_batch_ask *ask)
@@ -84,50 +68,39 @@ void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, 
 	bool has_rows = rti_batch_reader_read_some(reader, members, set, ask, tree);
 	size_t k = 0;
 
-	for (size_t i = SIZE_MAX; (i = rti_index_set_previous(set, i)) != SIZE_MAX; k++)
-		take_clock_and_rss(tree, &members[i],
-		                   has_rows ? rti_batch_reader_row_at(reader, k) : NULL);
-}
+	for (size_t i = SIZE_MAX; (i = rti_index_set_previous(set, i)) != SIZE_MAX; k++) {
+		const struct rti_batch_row *row =
+		    has_rows ? rti_batch_reader_row_at(reader, k) : NULL;
 
-/* Rows have said whether RSS is as it was, and there are none from now on. */
-static void look_anew_at_all(struct rti_tree *tree)
-{
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_member_look_anew(&tree->table.members[i]);
-}
-
-static void read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
-{
-	struct rti_member *members = tree->table.members;
-	size_t count = tree->table.count;
-	bool has_rows = false, had_reader = tree->batch_reader.batch != NULL;
-
-	if (tree->ctx->platform->cpu_clock) /* else the pids are not ours */
-		has_rows = rti_batch_reader_read(&tree->batch_reader, members, count, ask, tree);
-	if (had_reader && !has_rows)
-		look_anew_at_all(tree);
-	for (size_t i = 0; i < count; i++) {
-		if (i + AHEAD < count)
-			fetch_hot_part(&members[i + AHEAD]);
-		take_clock(tree, &members[i],
-		           has_rows ? rti_batch_reader_row(&tree->batch_reader, count, i) : NULL);
+		take_clock(tree, &members[i], row);
+		if (!row) /* a clock does not show whether RSS is as it was */
+			rti_member_look_anew(&members[i]);
 	}
-}
-
-static bool may_be_watched(const struct rti_tree *tree)
-{
-	const struct rti_watched *w = &tree->watched;
-
-	return !w->watch && !w->is_unavailable && tree->table.count >= w->choice.open->members_min;
 }
 
 void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
-	bool is_measured = may_be_watched(tree);
+	const struct rti_watched *w = &tree->watched;
+	struct rti_batch_reader *reader = &tree->batch_reader;
+	struct rti_member *members = tree->table.members;
+	size_t count = tree->table.count;
+	/* What this costs may decide whether the tree is watched. */
+	bool is_measured = !w->watch && !w->is_unavailable && count >= w->choice.open->members_min;
+	bool has_rows = false, had_reader = reader->batch != NULL;
 	uint64_t before_ns = is_measured ? platform->thread_cpu_ns() : 0;
 
-	read_clocks(tree, ask);
+	if (platform->cpu_clock) /* else the pids are not ours */
+		has_rows = rti_batch_reader_read(reader, members, count, ask, tree);
+	/* Rows have said whether RSS is as it was, and there are none from now on. */
+	if (had_reader && !has_rows)
+		rti_member_table_look_anew(&tree->table);
+	for (size_t i = 0; i < count; i++) {
+		if (i + AHEAD < count)
+			fetch_hot_part(&members[i + AHEAD]);
+		take_clock(tree, &members[i],
+		           has_rows ? rti_batch_reader_row_at(reader, count - 1 - i) : NULL);
+	}
 	if (is_measured)
 		tree->clocks_ns = platform->thread_cpu_ns() - before_ns;
 }

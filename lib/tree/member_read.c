@@ -30,7 +30,7 @@ struct member_read {
 	struct rti_kept_status kept; /* for the target */
 	struct rti_figures figures;
 	uint64_t wanted; /* domains wanted of this member */
-	uint64_t due;    /* of them, those that are read now; the others stay as they were */
+	uint64_t due;    /* of them, what is read now; the others stay as they were */
 	bool has_error;  /* and the figures have it */
 	bool has_read_files;
 	bool is_short_of_files;
@@ -46,12 +46,6 @@ void rti_begin_reads(struct rti_tree *tree)
 		tree->rss_compared_ns = tree->now_ns;
 }
 
-static uint64_t rss_if_idle(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return tree->compares_rss ? m->values.figures.row.rss_bytes / tree->ctx->platform->page_size
-	                          : RTI_BATCH_ANY_RSS;
-}
-
 /* The name and the SIGCHLD disposition (RTI_BATCH_STATUS) are asked for ten times a second at most,
  * whatever is wanted. */
 void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -63,7 +57,9 @@ void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_
 		.want = rti_is_supervisor(tree, m) ? tree->row_request_of_supervisor
 		                                   : tree->row_request,
 		.idle_ns = rti_is_idle(tree, m) ? m->read.clock_ns : 0,
-		.idle_rss_pages = rss_if_idle(tree, m),
+		.idle_rss_pages = tree->compares_rss ? m->values.figures.row.rss_bytes /
+		                                           tree->ctx->platform->page_size
+		                                     : RTI_BATCH_ANY_RSS,
 	};
 	if (tree->is_final ||
 	    rti_stamp_is_older(&m->values.row_status, tree->now_ns, RTI_SELDOM_NS))
@@ -91,12 +87,6 @@ static void note_error(struct member_read *r, size_t i, int err)
 	r->has_error |= err < 0;
 }
 
-static int collect(struct member_read *r, const struct rti_pid_collector *collector)
-{
-	r->has_read_files = true;
-	return collector->collect(r->tree->ctx, &r->target, &r->figures);
-}
-
 /* -ESRCH: there was nothing to measure, which is a complete answer. */
 static void run_collector(struct member_read *r, size_t i)
 {
@@ -105,7 +95,8 @@ static void run_collector(struct member_read *r, size_t i)
 
 	clear_domains(&r->figures, collector);
 	r->m->values.read[i] = stamp_now(r);
-	err = collect(r, collector);
+	r->has_read_files = true;
+	err = collector->collect(r->tree->ctx, &r->target, &r->figures);
 	if (rti_is_out_of_files(err))
 		r->is_short_of_files = true;
 	if (err == -ESRCH)
@@ -234,45 +225,18 @@ static bool may_reap_first(const struct member_read *r)
 	       !reaped_faults(r->m);
 }
 
-static bool has_io_moved(const struct member_read *r)
-{
-	const uint64_t *before = r->m->values.figures.self, *now = r->figures.self;
-
-	return memcmp(&now[RTI_READ_BYTES], &before[RTI_READ_BYTES],
-	              (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(*now)) != 0;
-}
-
 /* Since stat was read. The I/O of a process alone was read just now. */
 static bool may_have_reaped(struct member_read *r)
 {
-	if (r->tree->ledger.self_only) {
-		if (!may_reap_first(r) || !has_io_moved(r))
-			return false;
-		rti_discovery_update_last_pid(r->tree);
-		return r->m->values.has_children || may_have_forked(r);
-	}
-	return r->m->family.has_children || may_have_forked(r);
-}
+	const uint64_t *before = r->m->values.figures.self, *now = r->figures.self;
 
-/* stat shows three things. The identity of the process, which a cached statm proves as well.
- * What it reaped, which is nothing for a process without children. And figures, which may not be
- * wanted. */
-static bool may_skip_stat(struct member_read *r, bool needs_stat, const struct rti_read_plan *plan)
-{
-	/* Asked even if stat is due, since it updates the last pid that stat is read at. */
-	if (needs_stat || may_have_reaped(r))
+	if (!r->tree->ledger.self_only)
+		return r->m->family.has_children || may_have_forked(r);
+	if (!may_reap_first(r) || memcmp(&now[RTI_READ_BYTES], &before[RTI_READ_BYTES],
+	                                 (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(*now)) == 0)
 		return false;
-	return plan->stat_may_wait && r->m->files.statm.fd >= 0 && r->figures.row.rss_bytes > 0;
-}
-
-/* Members of a tree learn of each other's children in tree_metrics.c. A process alone is looked
- * at before stat is read, so that a child that is reaped in between does not go unnoticed; and
- * only if no pid was given out, so that the answer lasts. */
-static void look_for_children(struct member_read *r)
-{
-	if (may_reap_first(r))
-		r->m->values.has_children =
-		    may_have_forked(r) || rti_discovery_has_children(r->tree, r->m);
+	rti_discovery_update_last_pid(r->tree);
+	return r->m->values.has_children || may_have_forked(r);
 }
 
 int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
@@ -353,12 +317,21 @@ static void read_once(struct member_read *r, const struct rti_read_facts *facts,
 	run_collectors(r, before_stat);
 	if (r->figures.row.rss_bytes > r->m->values.peak_rss_bytes)
 		run_collectors(r, plan->if_rss_rose);
-	if (may_skip_stat(r, needs_stat, plan)) {
+	/* stat shows three things. The identity of the process, which a cached statm proves as
+	 * well. What it reaped, which is nothing for a process without children: asked even if
+	 * stat is due, since it updates the last pid that stat is read at. And figures, which may
+	 * not be wanted. */
+	if (!needs_stat && !may_have_reaped(r) && plan->stat_may_wait &&
+	    r->m->files.statm.fd >= 0 && r->figures.row.rss_bytes > 0) {
 		run_collectors(r, r->due & RT_HAS_CPU);
 		return;
 	}
-	if (!needs_stat)
-		look_for_children(r);
+	/* Members of a tree learn of each other's children in tree_metrics.c. A process alone is
+	 * looked at before stat is read, so that a child that is reaped in between does not go
+	 * unnoticed; and only if no pid was allocated, so that the answer lasts. */
+	if (!needs_stat && may_reap_first(r))
+		r->m->values.has_children =
+		    may_have_forked(r) || rti_discovery_has_children(r->tree, r->m);
 	read_stat(r);
 }
 
@@ -392,38 +365,22 @@ static void refresh(struct member_read *r, const struct rti_read_plan *plan)
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 }
 
-/* What is computed from parts of stat that a row lacks. */
-static bool needs_stat_beside_row(const struct member_read *r)
-{
-	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		const struct rti_pid_collector *c = rti_pid_collectors[i];
-
-		if (c->provides & r->due && c->after_stat && !c->from_row)
-			return true;
-	}
-	return false;
-}
-
-static void apply_row_to(struct member_read *r, size_t i)
-{
-	const struct rti_pid_collector *collector = rti_pid_collectors[i];
-
-	clear_domains(&r->figures, collector);
-	note_error(r, i, 0);
-	collector->from_row(r->tree->ctx, r->m->clock.row, &r->figures);
-	r->m->values.read[i] = stamp_now(r);
-}
-
 /* Read what a row lacks from the files, and stat after them: the pid may have been reused since the
  * row. Returns whether the process is still there. */
 static bool read_beside_row(struct member_read *r)
 {
 	uint64_t after_stat = r->due & r->tree->domains.after_stat;
+	bool needs_stat = false; /* parts of it that a row lacks */
 	int err = 0;
 
 	set_target(r);
 	run_collectors(r, r->due & ~after_stat);
-	if (r->has_read_files || needs_stat_beside_row(r))
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		const struct rti_pid_collector *c = rti_pid_collectors[i];
+
+		needs_stat |= c->provides & r->due && c->after_stat && !c->from_row;
+	}
+	if (r->has_read_files || needs_stat)
 		err = rti_read_member_stat(r->tree, r->m);
 	if (err == 0)
 		run_collectors(r, after_stat);
@@ -447,11 +404,15 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 	if (m->clock.row->has & RTI_BATCH_STATUS)
 		m->values.row_status = stamp_now(r);
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
-		if (!(rti_pid_collectors[i]->provides & r->wanted) ||
-		    !rti_pid_collectors[i]->from_row)
+		const struct rti_pid_collector *c = rti_pid_collectors[i];
+
+		if (!(c->provides & r->wanted) || !c->from_row)
 			continue;
-		apply_row_to(r, i);
-		in_row |= rti_pid_collectors[i]->provides;
+		clear_domains(&r->figures, c);
+		note_error(r, i, 0);
+		c->from_row(r->tree->ctx, m->clock.row, &r->figures);
+		m->values.read[i] = stamp_now(r);
+		in_row |= c->provides;
 	}
 	r->due &= ~in_row;
 	of_row = r->figures;
@@ -472,7 +433,7 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* In state X it may be in its reaper's account already, so it counts as looked at when it was seen
- * before. So does one that stat was refused of. */
+ * before. So does one with a stat that was refused. */
 static void note_alive(struct rti_tree *tree, struct rti_member *m)
 {
 	uint64_t now = rti_next_event(tree);
@@ -547,7 +508,7 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 		note_alive(tree, m);
 }
 
-/* A statm that was opened just now may be that of a process that reuses the pid. It must not stay,
+/* A statm that was opened just now may belong to a process that reuses the pid. It must not stay,
  * since it would prove from now on that the member is there. A member that was not read yet is
  * proven by stat, which its first sample or rti_post_usage() reads next. */
 int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out)

@@ -40,29 +40,19 @@ struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t
 	return index ? &table->members[index - 1] : NULL;
 }
 
-/* Members in whole cache lines, so that the hot part of each takes up two of them. */
-static struct rti_member *allocate_members(size_t capacity)
-{
-	void *members;
-
-	if (posix_memalign(&members, 64, capacity * sizeof(struct rti_member)) != 0)
-		return NULL;
-	return members;
-}
-
 /* Grow the array, with a hash that is at most half full. */
 static int grow(struct rti_member_table *table, size_t capacity)
 {
-	struct rti_member *members = allocate_members(capacity);
 	uint32_t *slots = calloc(2 * capacity, sizeof(*slots));
+	void *members = NULL;
 
-	if (!members || !slots) {
-		free(members);
+	/* In whole cache lines, so that the hot part of each takes up two of them. */
+	if (!slots || posix_memalign(&members, 64, capacity * sizeof(struct rti_member)) != 0) {
 		free(slots);
 		return -ENOMEM;
 	}
 	if (table->count)
-		memcpy(members, table->members, table->count * sizeof(*members));
+		memcpy(members, table->members, table->count * sizeof(*table->members));
 	free(table->members);
 	free(table->slots);
 	table->members = members;
@@ -71,11 +61,6 @@ static int grow(struct rti_member_table *table, size_t capacity)
 	table->capacity = capacity;
 	index_members(table);
 	return 0;
-}
-
-static size_t next_capacity(const struct rti_member_table *table)
-{
-	return table->capacity < LARGE_CAPACITY ? LARGE_CAPACITY : 2 * table->capacity;
 }
 
 int rti_member_table_init(struct rti_member_table *table, uint32_t files_max)
@@ -115,7 +100,8 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 	int err = 0;
 
 	if (table->count == table->capacity)
-		err = grow(table, next_capacity(table));
+		err = grow(table,
+		           table->capacity < LARGE_CAPACITY ? LARGE_CAPACITY : 2 * table->capacity);
 	if (err < 0)
 		return err;
 	m = &table->members[table->count];
@@ -175,7 +161,7 @@ void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns)
 	rti_batch_stat(m->clock.row, tick_ns, &m->stat);
 }
 
-/* A cached descriptor that can be read is that of the same process, and statm costs least. A
+/* A cached descriptor that can be read still belongs to the same process, and statm costs least. A
  * process that has exited has no memory. */
 bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m)
 {
@@ -200,6 +186,12 @@ bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 	return rti_member_check(ctx, m) != -ESRCH;
 }
 
+void rti_member_table_look_anew(struct rti_member_table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		rti_member_look_anew(&table->members[i]);
+}
+
 void rti_member_table_begin_sample(struct rti_member_table *table)
 {
 	table->samples++;
@@ -219,7 +211,7 @@ static uint32_t count_open(const struct rti_member *m)
 }
 
 /* Close the descriptors of a member that was read neither in this sample nor in the one before, or
- * those of files that are read seldom. Looks at a few members only, and at each of them once in a
+ * else its files that are read seldom. Looks at a few members only, and at each of them once in a
  * sample: where all run, none of them can give up any. Returns whether there was one. */
 static bool evict_files(struct rti_member_table *table, const struct rti_context *ctx)
 {

@@ -59,8 +59,8 @@ bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m);
 /* Whether a cached statm proves that the member is there and no zombie. False proves nothing. */
 bool rti_member_has_live_files(const struct rti_context *ctx, struct rti_member *m);
 
-/* Reserve room for a cached descriptor of a member, if need be that of a member that was not read
- * for a while. Returns false if no more may be cached. */
+/* Reserve room for a cached descriptor of a member. If need be, another that was not read for a
+ * while gives up its own. Returns false if no more may be cached. */
 bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_context *ctx,
                              struct rti_member *m, const struct rti_file *file);
 
@@ -68,6 +68,9 @@ bool rti_member_reserve_file(struct rti_member_table *table, const struct rti_co
  * files of all members: the others are read more often. */
 bool rti_member_reserve_seldom_file(struct rti_member_table *table, const struct rti_context *ctx,
                                     struct rti_member *m, const struct rti_file *file);
+
+/* Have the next sample read all that may change while members are idle. */
+void rti_member_table_look_anew(struct rti_member_table *table);
 
 /* A new sample begins. */
 void rti_member_table_begin_sample(struct rti_member_table *table);

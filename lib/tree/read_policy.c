@@ -2,9 +2,9 @@
 /* What is to be read of a member in a sample, and why. */
 #include "tree/read_policy.h"
 
-/* The domains that a member is read for. Of our own supervisor only what it has reaped belongs
- * to the program. The ledger attributes exits by their page faults, so it needs those of every
- * member. */
+/* Of our own supervisor only what it has reaped belongs
+ * to the program. The ledger attributes exits by their page faults, so it needs the faults of
+ * every member. */
 uint64_t rti_wanted_of(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t wanted =
@@ -56,7 +56,7 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
                                             uint64_t wanted)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
-	/* CPU time has a clock of its own. Faults that only the ledger needs may be those of the
+	/* CPU time has a clock of its own. Faults that only the ledger needs may be from the
 	 * last stat. So neither makes stat due. */
 	uint64_t in_stat_alone = tree->want & domains->after_stat & ~(uint64_t)RT_HAS_CPU;
 	struct rti_read_facts facts = {
@@ -76,7 +76,6 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 	return facts;
 }
 
-/* Whether it is sure, without a look at the cold part of a member, that nothing is due. */
 bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m)
 {
 	return m->read.account_at && !tree->is_final && tree->now_ns < m->read.idle_until_ns;
@@ -93,15 +92,6 @@ static void lower_to(uint64_t *value, uint64_t other)
 		*value = other;
 }
 
-/* Whether a batch read says that it is as it was: see rti_tree.compares_rss. */
-static bool is_compared(const struct rti_tree *tree, const struct rti_member *m,
-                        const struct rti_pid_collector *collector)
-{
-	return collector->row_request & RTI_BATCH_RSS && (m->clock.row || tree->watched.is_partial);
-}
-
-/* When something is due next of a member that does not run: 0 if something is missing, so that the
- * next sample looks for it. */
 uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m, uint64_t wanted)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
@@ -114,11 +104,14 @@ uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		uint64_t provides = rti_pid_collectors[i]->provides & wanted;
 		const struct rti_stamp *read = &m->values.read[i];
+		/* A batch read says that RSS is as it was: see rti_tree.compares_rss. */
+		bool is_compared = rti_pid_collectors[i]->row_request & RTI_BATCH_RSS &&
+		                   (m->clock.row || tree->watched.is_partial);
 		bool is_current = read->clock_ns == m->read.clock_ns && !(provides & ~known);
 
 		if (provides & domains->seldom && !is_current)
 			lower_to(&until_ns, read->at_ns + RTI_SELDOM_NS);
-		if (provides & domains->while_idle && !is_compared(tree, m, rti_pid_collectors[i]))
+		if (provides & domains->while_idle && !is_compared)
 			lower_to(&until_ns, read->at_ns + RTI_WHILE_IDLE_NS);
 	}
 	if (m->clock.row && m->values.row_status.clock_ns != m->read.clock_ns)
@@ -126,18 +119,13 @@ uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member 
 	return until_ns;
 }
 
-/* Nothing that was put off is due, and nothing is missing that may be there now. */
-static bool is_all_known(const struct rti_read_facts *facts)
-{
-	return facts->was_read && !facts->is_final && !facts->missing &&
-	       !(facts->put_off & facts->seldom_due);
-}
-
 struct rti_read_plan rti_plan_read(const struct rti_read_facts *facts)
 {
 	struct rti_read_plan plan = { 0 };
 
-	if (facts->clock == RTI_CLOCK_UNCHANGED && is_all_known(facts)) {
+	/* Nothing that was put off is due, and nothing is missing that may be there now. */
+	if (facts->clock == RTI_CLOCK_UNCHANGED && facts->was_read && !facts->is_final &&
+	    !facts->missing && !(facts->put_off & facts->seldom_due)) {
 		plan.is_unchanged = true;
 		plan.domains = facts->idle_due;
 		return plan;

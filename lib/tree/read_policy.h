@@ -79,9 +79,9 @@ bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m);
 uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m,
                            uint64_t wanted);
 
-/* Whether stat of a member could not be read when that was tried last. E.g.: for want of
- * descriptors. So it may have another parent since, or be a zombie, and its account may hold any
- * member that has exited since. */
+/* Whether stat of a member could not be read when that was tried last. E.g.: there were no
+ * descriptors left. So it may have another parent since, or be a zombie, and its account may hold
+ * any member that has exited since. */
 bool rti_has_stale_stat(const struct rti_member *m);
 
 #endif

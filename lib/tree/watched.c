@@ -18,17 +18,6 @@
  * looks have to pay. E.g.: 20,000 members take 50 s. */
 #define TURN_NS UINT64_C(10000000000)
 
-static bool is_watched(const struct rti_watched *w)
-{
-	return w->watch != NULL;
-}
-
-static void look_at_all_anew(struct rti_tree *tree)
-{
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_member_look_anew(&tree->table.members[i]);
-}
-
 /* From now on every sample looks at all members. */
 static void stop(struct rti_tree *tree)
 {
@@ -39,7 +28,7 @@ static void stop(struct rti_tree *tree)
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
 	rti_watch_choice_begin(&w->choice, 0);
-	look_at_all_anew(tree);
+	rti_member_table_look_anew(&tree->table);
 }
 
 static void settle_again(struct rti_watched *w)
@@ -88,35 +77,22 @@ static void try_to_open(struct rti_tree *tree)
 		settle_again(w);
 }
 
-static struct rti_now read_clocks_now(const struct rti_tree *tree)
-{
-	struct rti_now now;
-
-	tree->ctx->platform->now(&now);
-	return now;
-}
-
-/* The time of the last sample, which has found all members there, by CLOCK_BOOTTIME. A process that
- * has started since may have the pid of one. */
-static uint64_t last_sample_boottime_ns(const struct rti_tree *tree)
-{
-	struct rti_now now = read_clocks_now(tree);
-
-	return tree->watched.taken_ns + now.boottime_ns - now.monotonic_ns;
-}
-
 /* Search the threads of the system. Returns how many had no mark, or -errno. */
 static int search(struct rti_tree *tree, bool wants_members)
 {
 	const struct rti_platform *platform = tree->ctx->platform;
 	struct rti_watched *w = &tree->watched;
+	struct rti_now now;
 	uint64_t cost_ns;
 	int found;
 
 	for (size_t i = 0; wants_members && i < tree->table.count; i++)
 		rti_watch_want(w->watch, tree->table.members[i].pid);
+	platform->now(&now);
 	cost_ns = platform->thread_cpu_ns();
-	found = rti_watch_search(w->watch, last_sample_boottime_ns(tree));
+	/* The last sample, at this time of CLOCK_BOOTTIME, has found all members there. A process
+	 * that has started since may have the pid of one. */
+	found = rti_watch_search(w->watch, w->taken_ns + now.boottime_ns - now.monotonic_ns);
 	cost_ns = platform->thread_cpu_ns() - cost_ns;
 	w->check_due_ns = tree->now_ns + rti_watched_check_ns(cost_ns);
 	return found;
@@ -135,15 +111,6 @@ static bool are_all_marked(const struct rti_tree *tree)
 	return true;
 }
 
-/* It has a new pid of the tree, and no member has that. */
-static void add_new(struct rti_tree *tree, const struct rti_watch_change *change)
-{
-	if (change->is_forked)
-		rti_add_forked_before(tree, change->pid, tree->watched.changes_ns);
-	else
-		rti_add_by_parent(tree, change->pid);
-}
-
 static void take_change(struct rti_tree *tree, const struct rti_watch_change *change,
                         bool adds_members)
 {
@@ -155,36 +122,34 @@ static void take_change(struct rti_tree *tree, const struct rti_watch_change *ch
 		rti_index_set_add(&w->next, (size_t)(m - tree->table.members));
 	}
 	/* What runs is any process of the system. A new member is a change of its own. */
-	if (!m && adds_members && !change->is_running)
-		add_new(tree, change);
-	else if (change->is_forked)
+	if (!m && adds_members && !change->is_running) {
+		if (change->is_forked)
+			rti_add_forked_before(tree, change->pid, w->changes_ns);
+		else
+			rti_add_by_parent(tree, change->pid);
+	} else if (change->is_forked) {
 		rti_reused_pids_note_fork(tree, change->pid);
-}
-
-/* Members that are found make room for themselves. */
-static int take_some(struct rti_tree *tree, int count, bool adds_members)
-{
-	struct rti_watched *w = &tree->watched;
-	int err = 0;
-
-	for (int i = 0; err == 0 && i < count; i++) {
-		take_change(tree, &w->changes[i], adds_members);
-		err = reserve(w, tree->table.capacity);
 	}
-	return err;
 }
 
 /* Returns 0 or -errno. */
 static int take_changes(struct rti_tree *tree, bool adds_members)
 {
 	struct rti_watched *w = &tree->watched;
-	bool has_more = true;
 	int count, err = reserve(w, tree->table.capacity);
+	bool has_more = true;
+	struct rti_now now;
 
 	while (err == 0 && has_more) {
 		count = rti_watch_take(w->watch, w->changes, RTI_WATCH_ROOM_MIN, &has_more);
-		w->changes_ns = read_clocks_now(tree).boottime_ns;
-		err = count < 0 ? count : take_some(tree, count, adds_members);
+		tree->ctx->platform->now(&now);
+		w->changes_ns = now.boottime_ns;
+		err = count < 0 ? count : 0;
+		for (int i = 0; err == 0 && i < count; i++) {
+			take_change(tree, &w->changes[i], adds_members);
+			/* Members that are found make room for themselves. */
+			err = reserve(w, tree->table.capacity);
+		}
 	}
 	return err;
 }
@@ -201,7 +166,7 @@ static void begin_partial_samples(struct rti_tree *tree)
 	w->unmarked = counts.unmarked;
 	w->reclaims = counts.reclaims;
 	rti_watch_choice_begin(&w->choice, counts.switches);
-	look_at_all_anew(tree);
+	rti_member_table_look_anew(&tree->table);
 }
 
 /* The programs have watched all threads of all members since the sample before, and that sample has
@@ -213,7 +178,7 @@ static void settle(struct rti_tree *tree)
 
 	/* Full samples read RSS each second. */
 	if (w->tries == 0)
-		look_at_all_anew(tree);
+		rti_member_table_look_anew(&tree->table);
 	if (found == 0)
 		found = search(tree, true);
 	if (found < 0 || ++w->tries > TRIES_MAX) {
@@ -224,14 +189,6 @@ static void settle(struct rti_tree *tree)
 	}
 }
 
-/* A hook has missed a thread, or a process that has run does not show. */
-static bool has_missed_any(struct rti_tree *tree)
-{
-	if (tree->now_ns < tree->watched.check_due_ns)
-		return false;
-	return search(tree, false) != 0;
-}
-
 static bool may_be_partial(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
@@ -240,7 +197,9 @@ static bool may_be_partial(struct rti_tree *tree)
 	if (w->stage != RTI_WATCH_SETTLED)
 		return false;
 	rti_watch_count(w->watch, &counts);
-	if (counts.unmarked != w->unmarked || has_missed_any(tree)) {
+	/* A hook has missed a thread, or a process that has run does not show. */
+	if (counts.unmarked != w->unmarked ||
+	    (tree->now_ns >= w->check_due_ns && search(tree, false) != 0)) {
 		w->unmarked = counts.unmarked;
 		settle_again(w);
 		return false;
@@ -250,15 +209,14 @@ static bool may_be_partial(struct rti_tree *tree)
 }
 
 /* It saves nothing until it has settled. */
-static bool is_to_end(struct rti_tree *tree)
+static bool is_to_end(struct rti_watched *w, size_t members)
 {
-	struct rti_watched *w = &tree->watched;
 	struct rti_watch_counts counts;
 
 	if (w->stage != RTI_WATCH_SETTLED)
 		return false;
 	rti_watch_count(w->watch, &counts);
-	return rti_watch_choice_closes(&w->choice, tree->table.count, counts.switches);
+	return rti_watch_choice_closes(&w->choice, members, counts.switches);
 }
 
 bool rti_watched_begin(struct rti_tree *tree)
@@ -269,23 +227,14 @@ bool rti_watched_begin(struct rti_tree *tree)
 	w->must_sum_all = false;
 	if (!tree->discovery.is_followed || !tree->ctx->platform->cpu_clock)
 		return false;
-	if (is_watched(w) && is_to_end(tree))
-		stop(tree);
-	else if (!is_watched(w))
+	if (!w->watch)
 		try_to_open(tree);
+	else if (is_to_end(w, tree->table.count))
+		stop(tree);
 	if (w->stage == RTI_WATCH_SETTLING)
 		settle(tree);
 	w->is_partial = may_be_partial(tree);
 	return w->is_partial;
-}
-
-static void look_at_next(struct rti_tree *tree)
-{
-	struct rti_watched *w = &tree->watched;
-
-	if (w->turn_next >= tree->table.count)
-		w->turn_next = 0;
-	rti_index_set_add(&w->now, w->turn_next++);
 }
 
 uint64_t rti_watched_check_ns(uint64_t cost_ns)
@@ -316,21 +265,11 @@ static void add_turns(struct rti_tree *tree)
 		w->refreshed_ns = tree->now_ns;
 		turns = tree->table.count;
 	}
-	for (uint64_t i = 0; i < turns && i < tree->table.count; i++)
-		look_at_next(tree);
-}
-
-/* What peak polls have added is behind the members of the last sample. */
-static void add_unknown(struct rti_tree *tree)
-{
-	for (size_t i = tree->watched.known; i < tree->table.count; i++)
-		rti_index_set_add(&tree->watched.now, i);
-}
-
-static int find_members(struct rti_tree *tree)
-{
-	rti_discovery_take_events(tree);
-	return take_changes(tree, true);
+	for (uint64_t i = 0; i < turns && i < tree->table.count; i++) {
+		if (w->turn_next >= tree->table.count)
+			w->turn_next = 0;
+		rti_index_set_add(&w->now, w->turn_next++);
+	}
 }
 
 void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
@@ -345,7 +284,8 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 	rti_index_set_clear(&w->next);
 	tree->discovery.count_before = tree->table.count;
 	rti_discovery_update_last_pid(tree);
-	err = find_members(tree);
+	rti_discovery_take_events(tree);
+	err = take_changes(tree, true);
 	if (err < 0) {
 		/* E.g.: after a fork the watch is the parent's. */
 		stop(tree);
@@ -354,7 +294,9 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 		return;
 	}
 	rti_index_set_clear(&w->next);
-	add_unknown(tree);
+	/* What peak polls have added is behind the members of the last sample. */
+	for (size_t i = w->known; i < tree->table.count; i++)
+		rti_index_set_add(&w->now, i);
 	add_turns(tree);
 	w->looks = w->now.count;
 	rti_read_clocks_of(tree, &w->now, ask);
@@ -372,67 +314,48 @@ void rti_watched_look_again(struct rti_tree *tree)
 	settle_again(w);
 }
 
-/* All members have been looked at. */
-static void note_full(struct rti_tree *tree)
+/* Whether something of it is due in the next sample though it does not run: a figure was put off or
+ * is missing, or it waits for its parent. */
+static bool is_due_next(const struct rti_member *m)
 {
-	struct rti_watched *w = &tree->watched;
-
-	if (reserve(w, tree->table.capacity) < 0)
-		return;
-	rti_index_set_clear(&w->now);
-	rti_index_set_clear(&w->next);
-	rti_index_set_clear(&w->unsettled);
-	for (size_t i = 0; i < tree->table.count; i++)
-		rti_index_set_add(&w->now, i);
-}
-
-/* Its values in the sums are of this sample alone: by the next one it has reaped nothing, or it has
- * had its parent before. */
-static bool is_unsettled(const struct rti_member *m)
-{
-	return m->family.has_reaped || m->family.ppid != m->former.ppid;
-}
-
-/* What the next sample has to do with a member that this one has summed up. */
-static void plan_next(struct rti_tree *tree, size_t i)
-{
-	struct rti_watched *w = &tree->watched;
-	const struct rti_member *m = &tree->table.members[i];
-
-	if (rti_watch_is_due_next(m))
-		rti_index_set_add(&w->next, i);
-	if (is_unsettled(m))
-		rti_index_set_add(&w->unsettled, i);
-	else
-		rti_index_set_remove(&w->unsettled, i);
-}
-
-/* A watch that has yet to settle saves nothing. */
-static void count_looks(struct rti_tree *tree)
-{
-	struct rti_watched *w = &tree->watched;
-	size_t count = tree->table.count, saved = count > w->looks ? count - w->looks : 0;
-
-	if (w->is_partial)
-		rti_watch_choice_count_saved(&w->choice, saved);
-	else if (!w->watch)
-		rti_watch_choice_count(&w->choice, count, w->ran, tree->clocks_ns);
-	w->ran = 0;
+	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
 }
 
 void rti_watched_end(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
+	size_t count = tree->table.count;
 
-	count_looks(tree);
+	/* A watch that has yet to settle saves nothing. */
+	if (w->is_partial)
+		rti_watch_choice_count_saved(&w->choice, count > w->looks ? count - w->looks : 0);
+	else if (!w->watch)
+		rti_watch_choice_count(&w->choice, count, w->ran, tree->clocks_ns);
+	w->ran = 0;
 	w->taken_ns = tree->now_ns;
-	w->known = tree->table.count;
+	w->known = count;
 	if (w->stage == RTI_WATCH_NONE)
 		return;
-	if (!w->is_partial)
-		note_full(tree);
-	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;)
-		plan_next(tree, i);
+	/* All members have been looked at. */
+	if (!w->is_partial && reserve(w, tree->table.capacity) == 0) {
+		rti_index_set_clear(&w->now);
+		rti_index_set_clear(&w->next);
+		rti_index_set_clear(&w->unsettled);
+		for (size_t i = 0; i < count; i++)
+			rti_index_set_add(&w->now, i);
+	}
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (is_due_next(m))
+			rti_index_set_add(&w->next, i);
+		/* Its values in the sums are of this sample alone: by the next one it has reaped
+		 * nothing, or it has had its parent before. */
+		if (m->family.has_reaped || m->family.ppid != m->former.ppid)
+			rti_index_set_add(&w->unsettled, i);
+		else
+			rti_index_set_remove(&w->unsettled, i);
+	}
 	if (!w->is_partial)
 		w->looks = w->now.count;
 	rti_index_set_clear(&w->now);
@@ -462,14 +385,9 @@ void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
 	rti_index_set_add(&tree->watched.now, i);
 }
 
-bool rti_watch_is_due_next(const struct rti_member *m)
-{
-	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
-}
-
 void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m)
 {
-	if (tree->watched.is_partial && !rti_watch_is_due_next(m))
+	if (tree->watched.is_partial && !is_due_next(m))
 		rti_index_set_remove(&tree->watched.now, (size_t)(m - tree->table.members));
 }
 
@@ -501,14 +419,6 @@ size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i)
 	return now < unsettled ? now : unsettled;
 }
 
-static void move_index(struct rti_index_set *set, size_t from, size_t to)
-{
-	if (!rti_index_set_has(set, from))
-		return;
-	rti_index_set_remove(set, from);
-	rti_index_set_add(set, to);
-}
-
 void rti_watch_remove_exited(struct rti_tree *tree)
 {
 	struct rti_watched *w = &tree->watched;
@@ -521,10 +431,11 @@ void rti_watch_remove_exited(struct rti_tree *tree)
 		bool has_exited = tree->table.members[i].end.has_exited;
 
 		for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
-			if (has_exited)
-				rti_index_set_remove(sets[k], i);
-			else if (kept != i)
-				move_index(sets[k], i, kept);
+			if ((!has_exited && kept == i) || !rti_index_set_has(sets[k], i))
+				continue;
+			rti_index_set_remove(sets[k], i);
+			if (!has_exited)
+				rti_index_set_add(sets[k], kept);
 		}
 		kept += !has_exited;
 		w->turn_next -= has_exited && i < next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which members a sample has to look at, where programs in the kernel watch the tree: those that
- * have run since the last sample, and those of which something is due. All others are as they were.
+/* Which members a sample has to look at, where programs in the kernel watch the tree: each that has
+ * run since the last sample, or has something due. All others are as they were.
  *
  * The programs cost a fraction of a microsecond at each switch between threads, of all programs on
  * the machine. So they are loaded only where that is less than looking at each member costs. E.g.:
@@ -51,11 +51,7 @@ void rti_watch_remove_exited(struct rti_tree *tree);
 /* A look at a member has shown it as it was: this sample has nothing more to do with it. */
 void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m);
 
-/* Whether something of it is due in the next sample though it does not run: a figure was put off or
- * is missing, or it waits for its parent. */
-bool rti_watch_is_due_next(const struct rti_member *m);
-
-/* A member has run since the last sample, or its clock is not known. */
+/* A member has run since the last sample, or its clock is unknown. */
 void rti_watch_note_run(struct rti_tree *tree);
 
 /* A member has exited: sums cannot be moved by differences. */
