@@ -21,7 +21,7 @@ struct rti_clock_part {
 
 /* Written by discovery.c: when the children of the member were last listed. */
 struct rti_scan_part {
-	uint64_t last_pid; /* the pid that the kernel had given out last by then; 0: unknown */
+	uint64_t last_pid; /* the pid that the kernel had allocated last by then; 0: unknown */
 	uint64_t clock_ns; /* where the member's CPU clock stood; UINT64_MAX: list them again */
 	uint32_t threads;  /* how many it had, until stat was read again; 0: unknown */
 	bool is_due;       /* in this scan */
@@ -40,8 +40,8 @@ struct rti_former_part {
 	int32_t ppid; /* in the sample before that one */
 };
 
-/* Written by member_read.c, idle_until_ns by rti_member_look_anew(), too. The order numbers are
- * those of rti_tree.events. */
+/* Written by member_read.c, idle_until_ns by rti_member_look_anew(), too. Orders are
+ * numbers from rti_tree.events. */
 struct rti_read_part {
 	uint64_t clock_ns;      /* where its CPU clock stood when its account was read */
 	uint64_t idle_until_ns; /* if its clock stands still, nothing is due before; 0: read it */
@@ -62,7 +62,7 @@ struct rti_values_part {
 	struct rti_stamp read[RTI_PID_COLLECTORS_MAX]; /* by number in the registry */
 	struct rti_stamp row_status; /* name and SIGCHLD disposition, from a batch row */
 	struct rti_stamp stat;
-	uint64_t stat_last_pid;  /* the pid that had been given out last by then */
+	uint64_t stat_last_pid;  /* the pid that had been allocated last by then */
 	uint64_t peak_rss_bytes; /* largest seen: a zombie shows none */
 	int32_t memory_tid;      /* a live thread to ask for memory, or 0: the leader */
 	bool is_proven;          /* that it was there, when RSS was read alone in this poll */

@@ -22,7 +22,7 @@ struct rti_tree_gpu;
 struct rti_descendant_set;
 struct rti_gpu_files;
 
-/* Where the pid that the kernel gave out last is read. */
+/* Where the pid that the kernel allocated last is read. */
 enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
 
 /* The processes that scans found and could not add: until all of them are members, something may be
@@ -30,24 +30,24 @@ enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
 struct rti_skipped {
 	struct rti_descendant_set *pids; /* alive: skipped, and no member yet; NULL: none */
 	uint64_t first_boottime_ns;      /* when the first of them was skipped */
-	bool has_unknown;                /* it is not known which processes were skipped, too */
+	bool has_unknown;                /* and others, unknown which */
 };
 
 /* Written by discovery.c, and what is skipped by new_members.c. The fork tracker in it is written
- * by fork_tracker.c; supervised.c puts that of a command in its place. */
+ * by fork_tracker.c; supervised.c puts the tracker of a command in its place. */
 struct rti_discovery_state {
 	bool is_followed;           /* descendants belong to the tree */
 	bool has_children_files;    /* the kernel has task/TID/children */
 	bool was_scanned;           /* once: members older than the events are known */
 	bool has_skipped;           /* the last scan may have missed a member */
-	bool is_short_of_files;     /* for want of descriptors */
+	bool is_short_of_files;     /* we ran out of descriptors */
 	int skip_error;             /* -errno of the first process of missing; 0: none */
-	int32_t skip_pid;           /* that process; 0: it is not known which */
+	int32_t skip_pid;           /* that process; 0: unknown which */
 	int events_error;           /* why process events cannot be received: -errno, or 0 */
 	uint64_t skipped;           /* members that the last scan found and could not add */
-	struct rti_skipped missing; /* of all scans: those that are no members yet */
+	struct rti_skipped missing; /* of all scans, and not members yet */
 	size_t count_before;        /* members before the last scan */
-	/* The pid that the kernel had given out last: now, and at the last scan of /proc. 0:
+	/* The pid that the kernel had allocated last: now, and at the last scan of /proc. 0:
 	 * unknown. */
 	uint64_t last_pid, scanned_last_pid;
 	enum rti_last_pid_source last_pid_source;
@@ -143,8 +143,8 @@ struct rti_obstacles {
 	struct rti_status status;  /* of the last sample */
 	uint64_t of_members;       /* domains that status has from the sums over all members */
 	uint64_t members_ever[64]; /* by bit number: members that an obstacle was met at so far */
-	/* Domains of which a counter of an exited member may be in no account, since it or that
-	 * of its reaper could not be read. */
+	/* Domains in which a counter of an exited member may be in no account, since its own
+	 * or its reaper's could not be read. */
 	struct rti_status lost;
 	int32_t unwaited_pid; /* the first member that no process waited for; 0: none */
 	/* As the last sample found them in rti_discovery_state, which peak polls change. */
@@ -196,11 +196,11 @@ struct rti_tree {
 
 	/* Written by member_read.c. */
 	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
-	/* A member has exited or was reaped in this sample, or may have been, since its stat or
-	 * that of its reaper is stale. Cleared by tree.c. */
+	/* A member has exited or was reaped in this sample, or may have been, since its stat
+	 * or its reaper's is stale. Cleared by tree.c. */
 	bool needs_reconcile;
 	/* The batch read of this sample says whether members that have not run have another RSS
-	 * than before: once a second, and of those that a partial sample has a look at. */
+	 * than before: once a second, and of each that a partial sample looks at. */
 	bool compares_rss;
 	uint64_t rss_compared_ns;
 

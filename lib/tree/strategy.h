@@ -85,9 +85,9 @@ struct rti_watch_choice {
 	/* Since the last decision: looks at members that have not run, which the watch saves or
 	 * would save, and what they cost. */
 	uint64_t looks, looks_ns;
-	/* What one has cost by the last decision: it is not known of those that are saved. */
+	/* What one has cost by the last decision: the watch cannot measure what it saves. */
 	uint64_t look_ns;
-	uint64_t switches; /* by the last decision; 0: not known */
+	uint64_t switches; /* by the last decision; 0: unknown */
 };
 
 #define RTI_WATCH_CHOICE_INIT                                                                      \
@@ -100,7 +100,7 @@ struct rti_watch_choice {
  * below. */
 void rti_watch_choice_begin(struct rti_watch_choice *choice, uint64_t switches);
 
-/* A sample has looked at so many members, of which some have run, and this took so much CPU time.
+/* A sample has looked at so many members, ran of them have run, and this took so much CPU time.
  * What a look costs is measured: 0.2 us in samples without a pause, and up to 2 us after one in
  * which other programs have evicted the kernel's structures from the cache. */
 void rti_watch_choice_count(struct rti_watch_choice *choice, size_t members, size_t ran,
