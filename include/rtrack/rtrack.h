@@ -113,7 +113,7 @@ struct rt_rusage {
 	int64_t ru_nivcsw;   /**< Involuntary context switches of all threads. */
 };
 
-/** getrusage(2) with the flat 16-field layout. Each field equals that of the system call.
+/** getrusage(2) with the flat 16-field layout. Each field equals what the system call returns.
  *
  *  @param who RT_RUSAGE_SELF, RT_RUSAGE_CHILDREN or RT_RUSAGE_THREAD.
  *  @param out receives the figures; untouched on error.
@@ -158,10 +158,10 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
  *  @retval -ENOMEM out of memory
  *
  *  Cost: `stat`, `status` and `io`, each once, and `schedstat`, if the process never had a second
- *  thread. Else besides these `stat`, one directory, and three file reads per thread; as much again
- *  if a child was reaped, too. Of the caller itself, one system call and `status`.
+ *  thread. Otherwise `stat`, one directory and three file reads per thread come on top, and as much
+ *  again if a child was reaped, too. For the caller itself, one system call and `status`.
  *  @since 0.1
- *  @since 0.3 Reads each file once. Of the caller itself, every field but ru_maxrss is valid, also
+ *  @since 0.3 Reads each file once. For the caller itself, every field but ru_maxrss is valid, also
  *          after a thread has exited. */
 RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid);
 
@@ -207,7 +207,7 @@ struct rt_tracker;
 /** rt_metrics.processes_seen, rt_delta.processes_seen. RT_HAS_PROCESSES in rt_opts.want includes
  * it. @since 0.3 */
 #define RT_HAS_PROCESSES_SEEN 0x2000ULL
-/** Cgroup: its limit of CPU time, and how that throttled it. @since 0.3 */
+/** Cgroup: its limit of CPU time, and how it was throttled. @since 0.3 */
 #define RT_HAS_CGROUP_CPU 0x4000ULL
 /** System: CPU time by mode, and the list of CPUs. @since 0.1 */
 #define RT_HAS_CPU_MODES 0x10000ULL
@@ -244,9 +244,9 @@ struct rt_tracker;
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
 /** Cgroup: memory that the kernel uses on its behalf. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_KERNEL 0x40000000000ULL
-/** Cgroup: how often its limits of memory were met. @since 0.3 */
+/** Cgroup: how often it reached its limits of memory. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_EVENTS 0x80000000000ULL
-/** Cgroup: processes that were killed for want of memory. @since 0.3 */
+/** Cgroup: processes that were killed because memory ran out. @since 0.3 */
 #define RT_HAS_CGROUP_OOM_KILLS 0x100000000000ULL
 /** Cgroup: swap space that it uses. @since 0.3 */
 #define RT_HAS_CGROUP_SWAP 0x200000000000ULL
@@ -264,11 +264,11 @@ struct rt_tracker;
  *
  * With CAP_BPF and CAP_PERFMON, Linux 6.2 and the BPF plug-in, BPF programs account for every
  * thread of the tree from the moment that the tracker is made, in containers too. The programs are
- * those of RT_ACCOUNTING_BPF. CPU time, page faults and I/O are then exact, whether any process
- * waits for a child or not; so are context switches, unless a thread has ended in a process that
- * runs on: they are then lower bounds, as without BPF. rt_metrics.source is RT_SOURCE_BPF_ACCOUNT.
- * The figures include what running members had used before, and what the children had used that
- * these had waited for.
+ * the same as at RT_ACCOUNTING_BPF. CPU time, page faults and I/O are then exact, whether any
+ * process waits for a child or not; so are context switches, unless a thread has ended in a process
+ * that runs on: they are then lower bounds, as without BPF. rt_metrics.source is
+ * RT_SOURCE_BPF_ACCOUNT. The figures include what running members, and the children that they had
+ * waited for, had used before.
  *
  * Making the tracker takes 20 to 60 ms more, and 4 MB of the kernel's memory; each fork on the
  * system takes 0.1 us longer, and one of the tree 2 us.
@@ -277,7 +277,7 @@ struct rt_tracker;
  * initial pid and user namespaces, and before Linux 6.6 also CAP_NET_ADMIN. With them, the tracker
  * misses no process of the tree, however short-lived, and follows orphans. What a process used
  * after its last read is known only if a process of the tree has waited for it.
- * rt_tracker_obstacle() says why there is neither.
+ * If neither works, rt_tracker_obstacle() says why.
  *
  * The events of the proc connector wait in a socket buffer until rt_sample() or
  * rt_tracker_glance() reads them. It holds several MB, or 200 kB if the caller may have no more.
@@ -291,7 +291,7 @@ struct rt_tracker;
 #define RT_OPT_NO_PSS_READS 0x8U
 
 /** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with
- * the I/O of the children that it waited for, and of theirs.
+ * the I/O of the children that it waited for, and of their children.
  *
  * The kernel has no other count of a process that has reaped children. Without this flag, the
  * tracker sums up the `io` of the live threads once a child was reaped. Then a thread that has
@@ -325,8 +325,8 @@ struct rt_opts {
 	 * starts with 0.1 s. If it does not cover all reads that are due, the sum is estimated:
 	 * see rt_metrics.pss_source.
 	 * @since 0.2
-	 * @since 0.3 The last read no longer stands in if members have come to share memory, or
-	 * shared it no longer, since then. */
+	 * @since 0.3 The last read is not used any more if members have begun or ceased to share
+	 * memory since. */
 	uint32_t pss_share;
 	/** Longest time that reading PSS may block mmap and munmap in the process that is read, in
 	 * microseconds. A read that is expected to take longer is skipped. 0 means 50000.
@@ -349,7 +349,7 @@ struct rt_opts {
  *  a member when its parent exits. The usage of members that have exited stays in the totals.
  *
  *  @param out receives the tracker, or NULL on failure. Free it with rt_tracker_free().
- *  @param pid process id in the caller's pid namespace (or in that of rt_opts.root).
+ *  @param pid process id in the caller's pid namespace (or in the namespace of rt_opts.root).
  *  @param opts options; NULL means all defaults.
  *  @retval 0 success
  *  @retval -EFAULT @p out is NULL
@@ -363,7 +363,7 @@ struct rt_opts {
  *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
  *  @retval -ENOMEM out of memory
  *
- *  rt_opts.message says more of a failure.
+ *  rt_opts.message says more about a failure.
  *
  *  Cost: one directory handle, one file read. @since 0.1 */
 RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts);
@@ -376,22 +376,22 @@ RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct
  *  @since 0.1 */
 RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *opts);
 
-/** Follow a cgroup and all cgroups below it, as a service or a container is one: by the kernel's
- *  own account, which holds whatever ever ran in it, whichever process waited for which.
+/** Follow a cgroup, e.g. of a service or a container, and all cgroups below it. The figures come
+ *  from the kernel's own account, which covers all that ever ran in it, waited for or not.
  *
- *  A cgroup is a directory in each hierarchy that is mounted: in v2, and in each one of v1. The
- *  directories of one name are taken for one cgroup. CPU time comes from v2 where there is one,
- *  and the rest from the hierarchy that has the controller. An account that neither has is
- *  missing: rt_tracker_obstacle() names the controller, and what would help. E.g.: on a system with
- *  both (hybrid), `memory` is often in v1, and the cgroup must have a directory there as well.
+ *  A cgroup is a directory in each hierarchy that is mounted: in v2, and in each hierarchy of v1.
+ *  Directories with the same name count as one cgroup. CPU time comes from v2 where there is one,
+ *  and the rest from the hierarchy that has the controller. An account that neither has is missing:
+ *  rt_tracker_obstacle() names the controller, and what would help. E.g.: on a system with both
+ *  (hybrid), `memory` is often in v1, and the cgroup must have a directory there as well.
  *
- *  The processes of the cgroup and of those below are its members. rt_tracker_processes() lists
- *  them, and the gauges RT_HAS_RSS, RT_HAS_PSS and RT_HAS_THREADS are sums over them, as those of a
- *  tree. A cgroup may be empty. RT_HAS_IO, RT_HAS_IO_CALLS and RT_HAS_CTXSW are no defaults: the
- *  kernel has no account of them, so they are sums of what members have used, in `estimated`. Of a
- *  threaded cgroup (v2), every process with a thread in it is a member. Processes that the
- *  caller's pid namespace does not show are counted, and nothing else is known of them. v1 leaves
- *  them out: so outside of the initial pid namespace, what is known of members is in `partial`.
+ *  The processes of the cgroup and of the cgroups below it are its members. rt_tracker_processes()
+ *  lists them, and the gauges RT_HAS_RSS, RT_HAS_PSS and RT_HAS_THREADS are sums over them, as for
+ *  a tree. A cgroup may be empty. RT_HAS_IO, RT_HAS_IO_CALLS and RT_HAS_CTXSW are not defaults: the
+ *  kernel has no account of them, so they are sums of what members have used, in `estimated`. In a
+ *  threaded cgroup (v2), every process with a thread in it is a member. Processes that the caller's
+ *  pid namespace does not show are counted, and nothing else is known of them. v1 leaves them out:
+ *  so outside of the initial pid namespace, what is known of members is in `partial`.
  *
  *  A cgroup that is removed is gone for good: rt_sample() then returns -ESRCH. Another one that
  *  gets the same name later is not followed.
@@ -400,11 +400,11 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *  @param name one of: a path below the mounts, as in /proc/PID/cgroup, e.g.
  *          "/system.slice/cron.service"; the directory of the cgroup in one hierarchy, e.g.
  *          "/sys/fs/cgroup/memory/a"; or a line of /proc/PID/cgroup, e.g. "4:memory:/a". With the
- *          last two, the processes of that hierarchy are the members. "/" is the root, of which
+ *          last two, the processes of that hierarchy are the members. "/" is the root, for which
  *          the kernel accounts for little.
- *  @param opts options; NULL means all defaults. Of the flags it takes RT_OPT_NO_PSS_READS. With
- *          rt_opts.root, the mounts are those of process 1 below that root, or else of `self`.
- *          If that root shows another pid namespace than the caller's, members are only
+ *  @param opts options; NULL means all defaults. The only flag it takes is RT_OPT_NO_PSS_READS.
+ *          With rt_opts.root, the mounts are read from process 1 below that root, or else from
+ *          `self`. If that root shows another pid namespace than the caller's, members are only
  *          counted: their pids mean other processes there.
  *  @retval 0 success
  *  @retval -EFAULT @p out or @p name is NULL
@@ -415,7 +415,7 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *  @retval -EACCES the caller may not look into it
  *  @retval -E2BIG, -EXDEV, -EMFILE, -ENFILE, -ENOMEM as rt_pid_tracker_new()
  *
- *  rt_opts.message says more of a failure.
+ *  rt_opts.message says more about a failure.
  *
  *  Cost: the mounts, one directory handle for each hierarchy, and one file read for each cgroup
  *  below. @since 0.3 */
@@ -463,7 +463,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * trace.
  *
  * A member that has set SA_NOCLDWAIT instead has such children, too, but `/proc` does not show it:
- * nothing but BPF programs, or the supervisor of a command in the end, then says that something is
+ * then only BPF programs, or the supervisor of a command in the end, can tell that something is
  * missing.
  * @since 0.1
  * @since 0.2 Also detected if the tracker does not measure peak resident memory.
@@ -503,8 +503,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * bounds.
  * @since 0.2 */
 #define RT_REASON_EVENTS_LOST 0x100U
-/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, and neither BPF programs can account for
- * the tree here, nor can process events be received.
+/** rt_metrics only: RT_OPT_PROCESS_EVENTS was asked for, but here BPF programs cannot account for
+ * the tree and process events cannot be received.
  *
  * E.g.: the caller has no CAP_BPF, and is in a container. New members are found by scans, so an
  * orphan that starts and exits between two samples is not seen. If neither this bit nor
@@ -527,8 +527,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * a running program, and the supervisor of the previous release was removed. By itself it makes no
  * figure incomplete: rt_outcome.complete may be 1. @since 0.3 */
 #define RT_REASON_NO_SUPERVISOR 0x800U
-/** CPU times that the kernel shows in whole clock ticks may lack more than a hundredth of all. In
- * an rt_outcome only if processes were left running, or were not waited for.
+/** CPU times that the kernel shows in whole clock ticks may lack more than a hundredth of the
+ * total. In an rt_outcome only if processes were left running, or were not waited for.
  *
  * E.g.: a hundred shells that each ran a program of 9 ms show nothing of it. Each process that has
  * reaped children has two such times, unless it is the caller, or BPF programs read the tree. With
@@ -539,8 +539,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
 #define RT_PSS_READ 1
-/** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago, and is moved by what
- * the members have mapped or released since. @since 0.2 */
+/** rt_metrics.pss_source: part of it was read earlier, at most pss_age_ns ago, and is adjusted by
+ * what the members have mapped or released since. @since 0.2 */
 #define RT_PSS_CACHED 2
 /** rt_metrics.pss_source: not all of it could be read, or not often enough. It is estimated from
  * `statm` and `stat`, and its bit is in `estimated`.
@@ -555,7 +555,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 #define RT_SOURCE_BPF 2
 /** rt_metrics.source: BPF programs account for every thread of the tree since the tracker was made
  * (RT_OPT_PROCESS_EVENTS), or since the start of the command (RT_ACCOUNTING_BPF). The members were
- * read as with one of the other two. @since 0.3 */
+ * read in one of the other two ways. @since 0.3 */
 #define RT_SOURCE_BPF_ACCOUNT 3
 
 /** One sample of everything within the scope of the tracker. Units are as documented per field.
@@ -580,7 +580,7 @@ struct rt_metrics {
 	uint64_t self_cpu_ns;
 
 	/** The figures in the layout of getrusage(2). ru_maxrss is peak_rss_bytes / 1024. For the
-	 * system, only the CPU times. For a cgroup, ru_inblock and ru_oublock are of
+	 * system, only the CPU times. For a cgroup, ru_inblock and ru_oublock come from
 	 * cgroup_read_bytes and cgroup_write_bytes. Valid as the fields that they repeat. */
 	struct rt_rusage rusage;
 
@@ -593,10 +593,9 @@ struct rt_metrics {
 	uint64_t cpu_system_ns;
 
 	/** Gauge, RT_HAS_RSS. Sum over the members. Each member counts the pages that it shares.
-	 * `statm`. Of a member that has not run since, what other processes and the kernel have
-	 * changed may be missing for a second; in a large tree that BPF programs watch, for
-	 * 10 s, and with more than 4000 members for 2.5 ms times their number. E.g.: 50 s of
-	 * 20,000. */
+	 * `statm`. For a member that has not run since, changes by other processes and the kernel
+	 * may be missing for a second; in a large tree that BPF programs watch, for 10 s, and with
+	 * more than 4000 members for 2.5 ms times their number. E.g.: 50 s with 20,000. */
 	uint64_t rss_bytes;
 	/** Gauge, RT_HAS_PSS. Sum over the members. Shared pages are divided among their users.
 	 * `smaps_rollup`.
@@ -649,7 +648,7 @@ struct rt_metrics {
 	 * it is in `valid`, unless the kernel had no memory to mark a process.
 	 * @since 0.2 All processes of the tree so far, if process events are received
 	 * (RT_OPT_PROCESS_EVENTS, or a command under a supervisor).
-	 * @since 0.3 Has a bit of its own. Until then it had that of `processes`. */
+	 * @since 0.3 Has a bit of its own. Until then it had the bit of `processes`. */
 	uint64_t processes_seen;
 	/** Gauge, RT_HAS_THREADS. `stat` num_threads. System: the total in `loadavg`. */
 	uint64_t threads;
@@ -659,7 +658,7 @@ struct rt_metrics {
 	 * has exited. A sum may lack up to one clock tick for each time in it: see
 	 * RT_REASON_CLOCK_TICKS.
 	 * @since 0.2 A clock tick once members have reaped children: their time is in `stat`.
-	 * @since 0.3 Not of what the caller itself has reaped, nor of what BPF programs read. */
+	 * @since 0.3 Not for what the caller itself has reaped, nor for what BPF programs read. */
 	uint64_t cpu_resolution_ns;
 	uint32_t reasons; /**< RT_REASON_ bits: why the counters may be too low. */
 	/** Members for which a requested figure could not be read in this sample. */
@@ -764,7 +763,7 @@ struct rt_metrics {
 	double load_15m; /**< Gauge, RT_HAS_LOAD. */
 
 	/** Counter, RT_HAS_PRESSURE_CPU. Some task waited. `pressure/cpu`. Cgroup: `cpu.pressure`,
-	 * and the files of its own for those below, too. */
+	 * and likewise its own files for the fields below. */
 	uint64_t pressure_cpu_some_ns;
 	/** Counter, RT_HAS_PRESSURE_MEMORY. Some task waited. `pressure/memory`. */
 	uint64_t pressure_memory_some_ns;
@@ -799,10 +798,10 @@ struct rt_metrics {
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
 	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: anonymous pages that no two members can
-	 * share, and the shared memory of the member with most of it, unless a read has shown that
-	 * other processes have mapped that, too. 0 if processes that are not members may share all
-	 * of these. E.g.: the root is a worker of a server, and is tracked
-	 * without the server. Equal to pss_bytes if that is valid. @since 0.3 */
+	 * share, and the shared memory of the member with the most of it, unless a read has shown
+	 * that other processes have mapped that, too. 0 if processes that are not members may share
+	 * all of these. E.g.: the root is a worker of a server, and is tracked without the server.
+	 * Equal to pss_bytes if that is valid. @since 0.3 */
 	uint64_t pss_low_bytes;
 	/** Gauge, RT_HAS_PSS. Upper bound of pss_bytes: as if no members shared pages, except those
 	 * that a forked process cannot have copied yet. Equal to pss_bytes if that is valid.
@@ -821,27 +820,28 @@ struct rt_metrics {
 
 	/** Counter, RT_HAS_GPU. Time for which GPUs were busy.
 	 *
-	 * System: summed over the devices, since the first sample of this tracker. Drivers only say
-	 * which share of the last moments it was. So each sample adds that share of the time since
-	 * the one before, and the bit is in `estimated`: sample once a second or more often. NVML:
-	 * GetUtilizationRates, the time for which any kernel ran. amdgpu: `gpu_busy_percent`.
+	 * System: summed over the devices, since the first sample of this tracker. Drivers only
+	 * report for which share of the last moments a device was busy. So each sample adds that
+	 * share of the time since the previous one, and the bit is in `estimated`: sample once a
+	 * second or more often. NVML: GetUtilizationRates, the time for which any kernel ran.
+	 * amdgpu: `gpu_busy_percent`.
 	 *
-	 * Tree: the time of engines that its members used, those that have exited included. The
-	 * engines of a device work side by side, and their times are added: a device that draws and
-	 * copies all the time has two seconds in one. Of a group of n equal engines, each second
-	 * counts 1/n. DRM drivers (amdgpu, i915, msm, panfrost, v3d and others) count it for each
-	 * client, which is one opening of the device: `drm-engine-*` in `/proc/PID/fdinfo`, since
-	 * the client was opened. Each client counts once, whichever members share it; also if
-	 * processes outside of the tree do. Of drivers that count cycles (xe: `drm-cycles-*`) they
-	 * are converted, at the rate since the sample before: the bit is in `estimated`. NVML:
-	 * GetProcessUtilization, times the time since the sample before, from the first sample that
-	 * listed the process: likewise.
+	 * Tree: the time of engines that its members used, exited ones included. The engines of a
+	 * device work side by side, and their times are added: a device that draws and copies all
+	 * the time has two seconds in one. In a group of n equal engines, each second counts 1/n.
+	 * DRM drivers (amdgpu, i915, msm, panfrost, v3d and others) count it for each client, which
+	 * is one opening of the device: `drm-engine-*` in `/proc/PID/fdinfo`, since the client was
+	 * opened. Each client counts once, whichever members share it; also if processes outside of
+	 * the tree do. If a driver counts cycles (xe: `drm-cycles-*`), they are converted at the
+	 * rate since the previous sample: the bit is in `estimated`. NVML: GetProcessUtilization,
+	 * times the time since the previous sample, from the first sample that listed the process:
+	 * likewise.
 	 *
 	 * The bit is in `partial` if a process or a client has gone since the first sample: what it
 	 * used after the last look is not known, nor whether a process that came and went between
-	 * two samples used a GPU. So it is of any tree with departed members, unless the machine
-	 * has no GPU. It is in `partial`, too, if the descriptors of a member may not be read, or
-	 * if a driver does not say the time.
+	 * two samples used a GPU. So this holds for any tree with departed members, unless the
+	 * machine has no GPU. The bit is in `partial`, too, if the descriptors of a member may not
+	 * be read, or if a driver does not report the time.
 	 *
 	 * A member that opens a GPU is noticed in the next sample if RSS is wanted, too, and its
 	 * address space has changed by 1 MiB, as the libraries for GPUs make it. Otherwise it is
@@ -860,24 +860,24 @@ struct rt_metrics {
 	 * device share memory, or do not say so: what they share is then counted more than once.
 	 * NVML: usedGpuMemory of each process. @since 0.3 */
 	uint64_t gpu_memory_bytes;
-	/** Gauge, RT_HAS_GPU_MEMORY. What there is, of the same devices. Tree: of those that its
-	 * members have open. If a driver does not say what there is, the bit is in `partial`.
+	/** Gauge, RT_HAS_GPU_MEMORY. Total memory of the same devices. Tree: of the devices that
+	 * its members have open. If a driver does not report it, the bit is in `partial`.
 	 * @since 0.3 */
 	uint64_t gpu_memory_total_bytes;
 	/** Counter, RT_HAS_GPU_ENERGY. System: energy that the devices have used, in microjoules,
 	 * since their drivers were loaded. NVML: GetTotalEnergyConsumption, from Volta on. No
-	 * driver has that of a process. In `partial` once a driver was loaded again: what its
+	 * driver has it for a single process. In `partial` once a driver was loaded again: what its
 	 * devices used last is lost. @since 0.3 */
 	uint64_t gpu_energy_uj;
-	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. Tree: that its members
-	 * have open; of NVIDIA's, those that they work on. @since 0.3 */
+	/** Gauge, RT_HAS_GPU. Devices that are listed, partitions excluded. Tree: devices that its
+	 * members have open; from NVIDIA, only devices that they work on. @since 0.3 */
 	uint64_t gpus;
-	/** Gauge, RT_HAS_GPU. Those of them that were busy in the last moments. Tree: with work for
-	 * members since the sample before. @since 0.3 */
+	/** Gauge, RT_HAS_GPU. Listed devices that were busy in the last moments. Tree: that worked
+	 * for members since the previous sample. @since 0.3 */
 	uint64_t gpus_used;
 
-	/* From here on: of cgroups only, with all cgroups below. The file of v2 comes first, and
-	 * after the semicolon that of v1. */
+	/* From here on: of cgroups only, with all cgroups below. The v2 file comes first, the v1
+	 * file follows after the semicolon. */
 
 	/** Gauge, RT_HAS_CGROUP_MEMORY. All that is charged: anonymous memory, page cache, tmpfs
 	 * and kernel memory. `memory.current`; `memory.usage_in_bytes`, which has the cgroups below
@@ -892,8 +892,8 @@ struct rt_metrics {
 	/** Gauge, RT_HAS_CGROUP_MEMORY. The part of cgroup_memory_file_bytes that is shared memory
 	 * and tmpfs. `memory.stat` shmem; total_shmem. @since 0.3 */
 	uint64_t cgroup_memory_shmem_bytes;
-	/** Gauge, RT_HAS_CGROUP_MEMORY. The limit: the least `memory.max` of the cgroup and of
-	 * those above it, as far as the mount shows them; UINT64_MAX if there is none.
+	/** Gauge, RT_HAS_CGROUP_MEMORY. The limit: the least `memory.max` of the cgroup and of the
+	 * cgroups above it, as far as the mount shows them; UINT64_MAX if there is none.
 	 * `memory.stat` hierarchical_memory_limit. @since 0.3 */
 	uint64_t cgroup_memory_limit_bytes;
 	/** Gauge, RT_HAS_CGROUP_MEMORY. Above this, processes are slowed down and memory is
@@ -925,13 +925,13 @@ struct rt_metrics {
 	 * `memory.events` oom. @since 0.3 */
 	uint64_t cgroup_memory_oom_events;
 	/** Gauge, RT_HAS_CGROUP_CPU. The limit, in thousandths of a CPU: the least quota of the
-	 * cgroup and of those above it, as far as the mount shows them; UINT64_MAX if there is
-	 * none. `cpu.max`; `cpu.cfs_quota_us`. @since 0.3 */
+	 * cgroup and of the cgroups above it, as far as the mount shows them; UINT64_MAX if there
+	 * is none. `cpu.max`; `cpu.cfs_quota_us`. @since 0.3 */
 	uint64_t cgroup_cpu_limit_millicores;
 	/** Counter, RT_HAS_CGROUP_CPU. Periods of the cgroup's own quota in which it had something
 	 * to run. `cpu.stat` nr_periods. @since 0.3 */
 	uint64_t cgroup_cpu_periods;
-	/** Counter, RT_HAS_CGROUP_CPU. Those in which the quota was used up. `cpu.stat`
+	/** Counter, RT_HAS_CGROUP_CPU. Periods in which the quota was used up. `cpu.stat`
 	 * nr_throttled. @since 0.3 */
 	uint64_t cgroup_cpu_throttled_periods;
 	/** Counter, RT_HAS_CGROUP_CPU. Time for which it had to wait for the next period, summed
@@ -945,8 +945,8 @@ struct rt_metrics {
 	uint64_t cgroup_write_bytes;
 	/** Gauge, RT_HAS_CGROUP_TASKS. Threads of all processes. `pids.current`. @since 0.3 */
 	uint64_t cgroup_tasks;
-	/** Gauge, RT_HAS_CGROUP_TASKS. The least `pids.max` of the cgroup and of those above it, as
-	 * far as the mount shows them; UINT64_MAX if there is none. @since 0.3 */
+	/** Gauge, RT_HAS_CGROUP_TASKS. The least `pids.max` of the cgroup and of the cgroups above
+	 * it, as far as the mount shows them; UINT64_MAX if there is none. @since 0.3 */
 	uint64_t cgroup_tasks_limit;
 	/** Largest cgroup_tasks since the cgroup was made, RT_HAS_CGROUP_TASKS_PEAK. `pids.peak`,
 	 * since Linux 6.1. @since 0.3 */
@@ -968,12 +968,12 @@ struct rt_metrics {
  *  call tries again.
  *
  *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
- *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, for which it
- *  waits 0.1 s at most, and 1 s in the first sample: see rt_tracker_gpus(). For the GPUs of a
- *  tree, one file per open GPU, one call per member that runs and grows, and one directory per new
- *  member, each at most; if the machine has no GPU, some calls a second. For a cgroup, its members
- *  as those of a tree, one list of processes for each cgroup below, some fifteen files, and up to
- *  four limits for each cgroup above it; in v1 also the directory of each cgroup below.
+ *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, up to 0.1 s,
+ *  or 1 s in the first sample: see rt_tracker_gpus(). For the GPUs of a tree, one file per open
+ *  GPU, one call per member that runs and grows, and one directory per new member, each at most; if
+ *  the machine has no GPU, some calls a second. For a cgroup, its members as in a tree, one list of
+ *  processes for each cgroup below, some fifteen files, and up to four limits for each cgroup above
+ *  it; in v1 also the directory of each cgroup below.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -1002,11 +1002,11 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *  It becomes readable when process events wait (RT_OPT_PROCESS_EVENTS), and when the root of the
  *  tree has ended; then call rt_sample() or rt_tracker_glance(), which clear it.
  *
- *  It is an epoll(7) instance, see rt_command_fd(). Process events are those of all processes on
- *  the system: each fork wakes the caller, unless it waits a little before it samples. At
- *  RT_SOURCE_BPF_ACCOUNT they are those of the tree alone.
+ *  It is an epoll(7) instance, see rt_command_fd(). Process events come from all processes on the
+ *  system: each fork wakes the caller, unless it waits a little before it samples. At
+ *  RT_SOURCE_BPF_ACCOUNT they come from the tree alone.
  *
- *  For the end of the root it wakes once. From then on, sample by a timer of your own until
+ *  It wakes once for the end of the root. From then on, sample by a timer of your own until
  *  rt_sample() returns -ESRCH: the rest of the tree may run on.
  *
  *  Borrowed: do not read, change or close it. It is valid until rt_tracker_free(). A forked child
@@ -1014,10 +1014,10 @@ RT_API int rt_tracker_glance(struct rt_tracker *t);
  *
  *  @param t a pid tracker.
  *  @return the descriptor, the same in each call of a process;
- *          -EOPNOTSUPP if there is nothing to be heard of: another kind of tracker, another
- *          rt_opts.root, a kernel without pidfd (before Linux 5.3) and no process events; or the
- *          tracker of a command, which has rt_command_fd();
- *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p t is NULL.
+ *          -EOPNOTSUPP if nothing can be reported: another kind of tracker, another rt_opts.root, a
+ *          kernel without pidfd (before Linux 5.3) and no process events; or the tracker of a
+ *          command, which has rt_command_fd(); -EMFILE, -ENFILE or -ENOMEM if it cannot be opened;
+ *          or -EFAULT if @p t is NULL.
  *
  *  Cost: three descriptors and some system calls, in the first call alone; then four system calls
  *  in each sample.
@@ -1030,15 +1030,14 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *  @param has one RT_HAS_ bit.
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
- *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow to read it
+ *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow reading it
  *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). -EBUSY: PSS is estimated, because processes
- *          changed what they share while it was read. -ENOSPC: the tree has more processes than
- *          are followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was removed, or a
- *          GPU is lost. -EXDEV: the figure needs another pid namespace. Also -EOPNOTSUPP (this
- *          kind of tracker does not have it, it was not requested, or the process or the kernel
- *          cannot have it), -ENODATA (no sample yet, or a lower bound without a read error),
- *          -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t is NULL).
- *          rt_tracker_obstacle() says more.
+ *          changed what they share while it was read. -ENOSPC: the tree has more processes than are
+ *          followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was removed, or a GPU
+ *          is lost. -EXDEV: the figure needs another pid namespace. Also -EOPNOTSUPP (this kind of
+ *          tracker does not have it, it was not requested, or the process or the kernel cannot have
+ *          it), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL (@p has is
+ *          not exactly one known bit) or -EFAULT (@p t is NULL). rt_tracker_obstacle() says more.
  *  @since 0.1
  *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC, -ENOBUFS, -ENODEV and -EXDEV. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
@@ -1047,7 +1046,8 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
  *  rt_obstacle.kind: what kept a figure from being complete. Later releases may have more kinds,
  *  and may give an obstacle a kind that describes it better.
  *  @{ */
-/** The caller may not read it: it is of another user, not dumpable, or hidden by hidepid.
+/** The caller may not read it: it belongs to another user, is not dumpable, or is hidden by
+ * hidepid.
  * @since 0.3 */
 #define RT_OBSTACLE_RIGHTS 1
 /** The kernel does not have it, or its configuration, the namespace or rt_opts.root rules it out.
@@ -1078,17 +1078,17 @@ struct rt_obstacle {
 	/** RT_OBSTACLE_ value of the first obstacle; 0 if there is none: the domain is valid. */
 	uint32_t kind;
 	int32_t error; /**< What rt_tracker_status() returns. */
-	int32_t pid;   /**< Process at which it was met first; 0 if there is no single one. */
+	int32_t pid;   /**< First process where it was met; 0 if there is no single one. */
 	uint64_t has;  /**< The bit that was asked about. */
-	/** Members of the tree of which this domain could not be read in full in the last sample,
-	 * for any reason. 0 if the obstacle is not that of a read. Members that have exited do not
+	/** Members of the tree for which this domain could not be read in full in the last sample,
+	 * for any reason. 0 if the obstacle was not met in a read. Members that have exited do not
 	 * count, nor processes that could not be added: see rt_metrics.members_skipped. */
 	uint64_t members;
-	/** Counter: members of which this domain could not be read in full in any sample so far, or
-	 * was lost when they exited. Each member counts once. */
+	/** Counter: members for which this domain could not be read in full in any sample so far,
+	 * or was lost when they exited. Each member counts once. */
 	uint64_t members_ever;
 	/** File below `/proc`, or below `/proc/PID` if pid is not 0; empty if there is no single
-	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". Of an account of a
+	 * one. E.g.: "net/dev", "io". For figures of each thread, "task". For an account of a
 	 * cgroup, the file in its directory. E.g.: "memory.peak". */
 	char file[64];
 	/** An English sentence or two for people: what is missing why, and what would help. Empty
@@ -1098,7 +1098,7 @@ struct rt_obstacle {
 
 /** Why a figure is missing, partial or estimated in the last sample, and what would help.
  *
- *  Says more than rt_tracker_status(), which returns the same `error`. E.g.: of a tree with one
+ *  Says more than rt_tracker_status(), which returns the same `error`. E.g.: in a tree with one
  *  process of another user, RT_HAS_IO has the kind RT_OBSTACLE_RIGHTS, the pid of that process, 1
  *  member, the file "io", and a text that names CAP_SYS_PTRACE.
  *
@@ -1147,7 +1147,7 @@ struct rt_process {
 	char comm[64];
 	uint64_t cpu_user_ns;   /**< Counter, RT_HAS_CPU. This process's threads only. */
 	uint64_t cpu_system_ns; /**< Counter, RT_HAS_CPU. This process's threads only. */
-	/** Counter, RT_HAS_CPU. Children that it waited for, and those that they waited for. `stat`
+	/** Counter, RT_HAS_CPU. Children that it waited for, with what they had waited for. `stat`
 	 * cutime. */
 	uint64_t reaped_cpu_user_ns;
 	/** Counter, RT_HAS_CPU. The same in kernel mode. `stat` cstime. */
@@ -1173,13 +1173,13 @@ struct rt_process {
 	uint32_t reserved;              /**< 0. @since 0.2 */
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
-	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like, of the processes that
-	 * read_bytes is of. @since 0.3 */
+	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like, by the same processes as in
+	 * read_bytes. @since 0.3 */
 	uint64_t read_calls;
 	uint64_t write_calls; /**< Counter, RT_HAS_IO_CALLS. The same of write(2). @since 0.3 */
 };
 
-/** One CPU. The modes are disjoint, as those of rt_metrics. @since 0.1 */
+/** One CPU. The modes are disjoint, as in rt_metrics. @since 0.1 */
 struct rt_cpu {
 	uint32_t size;          /**< Bytes of this struct that the library filled. */
 	uint32_t id;            /**< The kernel's number of the CPU. Numbers may have gaps. */
@@ -1289,15 +1289,15 @@ struct rt_gpu {
 	char uuid[64];         /**< As NVML has it; else empty. */
 	char driver[32];       /**< E.g.: "nvidia", "amdgpu", "xe". */
 	uint64_t busy_ns;      /**< Counter, RT_HAS_GPU. See rt_metrics.gpu_busy_ns. */
-	/** Gauge, RT_HAS_GPU. Share of the last moments, 0 to 1, as the driver says it. Tree: of
-	 * the time since the sample before; above 1 if several engines worked. */
+	/** Gauge, RT_HAS_GPU. Share of the last moments, 0 to 1, as the driver reports it. Tree: of
+	 * the time since the previous sample; above 1 if several engines worked. */
 	double busy_share;
 	uint64_t memory_used_bytes;  /**< Gauge, RT_HAS_GPU_MEMORY. */
 	uint64_t memory_total_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. */
 	uint64_t energy_uj;          /**< Counter, RT_HAS_GPU_ENERGY. Since it was loaded. */
 };
 
-/** What one process uses of one GPU, or of one partition. Each time is estimated as
+/** What one process uses of one GPU, or of one partition. Each time is estimated like
  * rt_metrics.gpu_busy_ns, since the process was first listed. @since 0.3 */
 struct rt_gpu_process {
 	uint32_t size;   /**< Bytes of this struct that the library filled. */
@@ -1324,8 +1324,8 @@ struct rt_gpu_process {
 /** Members of the tree in the last sample. The root comes first, then the others in the order in
  * which they were found.
  * @since 0.1
- * @since 0.3 After rt_tracker_glance(), still those of the last sample, with its figures. Until
- * then the list also had members that a peak poll had found, without figures. */
+ * @since 0.3 After rt_tracker_glance(), still the members of the last sample, with its figures.
+ * Until then the list also had members that a peak poll had found, without figures. */
 RT_API int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array,
                                 size_t element_size, size_t *count);
 /** Online CPUs, by number. @since 0.1 */
@@ -1346,37 +1346,38 @@ RT_API int rt_tracker_zpools(const struct rt_tracker *t, struct rt_zpool *array,
 
 /** GPUs. Partitions come after their device, and are marked.
  *
- *  Of a tree, the devices that its members have open, with what the members use of them: busy_ns,
+ *  For a tree, the devices that its members have open, with what the members use of them: busy_ns,
  *  busy_share (which may be above 1 if several engines work) and memory_used_bytes add up to the
  *  figures of the sample, but for what departed members used on devices that are no longer listed.
- *  Energy is never known. The rest is of the system.
+ *  Energy is never known. The other fields are as for the system.
  *
- *  What NVIDIA's driver serves is asked by its library, libnvidia-ml.so.1, if it is installed; with
- *  an rt_opts.root it is not. A thread of the tracker calls it. So a driver that hangs makes the
- *  figures missing, and one sample 0.1 s longer (1 s if it is the first). The library and its
- *  descriptors stay in the process until rt_tracker_free(); for good if the driver hangs then.
+ *  Devices of NVIDIA's driver are read through its library, libnvidia-ml.so.1, if it is installed
+ *  and rt_opts.root is not set. A thread of the tracker calls it. So if the driver hangs, the
+ *  figures are missing, and one sample takes 0.1 s longer (1 s if it is the first). The library and
+ *  its descriptors stay in the process until rt_tracker_free(); for good if the driver hangs then.
  *  After fork() the child starts the library anew, which its vendor does not promise to work.
  *
- *  What other drivers serve is listed by /sys/class/drm, if it can render. amdgpu alone says how
- *  busy it is and what memory is used. A card that NVML has, too, is listed once.
+ *  Devices of other drivers are found in /sys/class/drm, if they can render. Only amdgpu reports
+ *  how busy a device is and how much memory is used. A card that NVML has, too, is listed once.
  *
  *  rt_tracker_status() of the three domains: -ENOENT (no GPU, or no driver), -EACCES, -ETIMEDOUT
- *  (the driver hangs), -ENODEV (a GPU is lost), -EOPNOTSUPP (a GPU or its driver does not say it),
- *  -EPROTONOSUPPORT (the library and the driver are of different releases). Of a tree also -EXDEV
- *  (NVML, in any other pid namespace than the first) and -ENODATA (a process or a client has gone,
- *  or the figure is an estimate). There -EACCES may say that the descriptors of a member cannot be
- *  listed, and -ENOENT is of NVML alone: without any GPU the figures are valid and 0.
+ *  (the driver hangs), -ENODEV (a GPU is lost), -EOPNOTSUPP (a GPU or its driver does not report
+ *  it), -EPROTONOSUPPORT (the library and the driver are of different releases). For a tree also
+ *  -EXDEV (NVML, in any other pid namespace than the first) and -ENODATA (a process or a client has
+ *  gone, or the figure is an estimate). There -EACCES may say that the descriptors of a member
+ *  cannot be listed, and -ENOENT comes from NVML alone: without any GPU the figures are valid and
+ *  0.
  *  @since 0.3 */
 RT_API int rt_tracker_gpus(const struct rt_tracker *t, struct rt_gpu *array, size_t element_size,
                            size_t *count);
 /** Processes that use GPUs. Needs RT_HAS_GPU or RT_HAS_GPU_MEMORY.
  *
- *  Of the system, as NVML lists them; those of other drivers are not listed. NVML has process ids
- *  of the first pid namespace. In any other one the list cannot be read (-ENODATA), since these
- *  ids mean nothing there, or other processes.
+ *  For the system, as NVML lists them; processes that use other drivers are not listed. NVML has
+ *  process ids of the first pid namespace. In any other namespace the list cannot be read
+ *  (-ENODATA), since these ids mean nothing there, or other processes.
  *
- *  Of a tree, its members alone: by NVML, with the same limit, and by `/proc/PID/fdinfo` of the
- *  other drivers. A client that several members share is listed for one of them.
+ *  For a tree, its members alone: from NVML, with the same limit, and from `/proc/PID/fdinfo` for
+ *  the other drivers. A client that several members share is listed for one of them.
  *  @since 0.3 */
 RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *array,
                                     size_t element_size, size_t *count);
@@ -1389,7 +1390,7 @@ RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_pr
  *  @param name kernel name, as in `diskstats`; without "/dev/".
  *  @retval 1 a partition
  *  @retval 0 another block device
- *  @retval -ENODEV there is no such block device. It is no 0: in a container without the devices
+ *  @retval -ENODEV there is no such block device. This is not 0: in a container without the devices
  *          of its host, the partitions of a list would be added to their disks.
  *  @retval -ENOENT /sys does not show block devices
  *  @retval -EINVAL @p name is empty, ".", "..", contains a '/', or has more than 63 bytes
@@ -1408,21 +1409,21 @@ RT_API int rt_is_partition(const char *name);
 /** Read some figures of one process, once.
  *
  *  All figures are of the same process, even if it exits during the call and its pid is reused. The
- *  fields are those of a member of a tree, but:
+ *  fields are as for a member of a tree, but:
  *  - `comm`, `ppid`, `state` and `start_ticks` come with CPU, FAULTS or THREADS, and may be empty
  *    or 0 without one of them.
  *  - `io` is as the kernel reports it: with the I/O of the children that the process waited for.
  *  - PSS is always read, never estimated, whatever that takes: see rt_opts.pss_hold_us.
  *
  *  A zombie has an RSS and a PSS of 0; a kernel thread has neither. If only the leader has exited,
- *  memory is that of its other threads.
+ *  the memory of its other threads is reported.
  *
  *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
  *          is -ESRCH.
  *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS. 0 means
  *          CPU, RSS, FAULTS and THREADS.
- *  @param out receives the figures; untouched on error. `valid` has the bits of @p want without
- *          those of figures that could not be read, or only in part.
+ *  @param out receives the figures; untouched on error. `valid` has the bits of @p want, except for
+ *          figures that could not be read in full.
  *  @param out_size sizeof(struct rt_process) as the caller was compiled with.
  *  @retval 0 success, possibly with clear bits
  *  @retval -EINVAL @p pid is negative or zero, @p want has a bit that is unknown or that no process
@@ -1437,7 +1438,7 @@ RT_API int rt_is_partition(const char *name);
  *
  *  Cost: one open, read and close for each file that is needed, and 1 us. These are `statm` (RSS),
  *  `stat` (CPU, FAULTS, THREADS), `io` (IO, IO_CALLS), `smaps_rollup` (PSS), `status` (PEAK_RSS).
- *  CTXSW takes `status` and `schedstat` of a process that never had a second thread, else the
+ *  CTXSW takes `status` and `schedstat` for a process that never had a second thread, else the
  *  directory `task`, `stat`, and three files for each thread. A process without memory costs `stat`
  *  besides. @since 0.3 */
 RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_size);
@@ -1445,9 +1446,9 @@ RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_
 /** The descendants of a process, once.
  *
  *  Children of all threads are found. A zombie is a descendant until its parent has waited for it.
- *  An orphan is none, unless a process of the tree has adopted it (subreaper). Processes that fork
- *  during the call may be missing. A tracker also finds those that live for a short time, and
- *  orphans.
+ *  An orphan is not a descendant, unless a process of the tree has adopted it (subreaper).
+ *  Processes that fork during the call may be missing. A tracker also finds those that live for a
+ *  short time, and orphans.
  *
  *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
  *          is -ESRCH.
@@ -1482,9 +1483,9 @@ RT_API int rt_pid_descendants(int32_t pid, int32_t *pids, size_t *count);
  *  consecutive samples add up to the difference of the first and the last. A bit of a domain that
  *  has no field here, such as RT_HAS_RSS, says that both samples have it.
  *
- *  CPU times in clock ticks (rt_metrics.cpu_resolution_ns) show a moment late what was used. A
- *  difference may be off by up to two ticks for each process that has reaped a child in between:
- *  the hundredth of RT_REASON_CLOCK_TICKS is of the total. E.g.: 9 ms show as 1 or as 20.
+ *  CPU times in clock ticks (rt_metrics.cpu_resolution_ns) lag a moment behind. A difference may be
+ *  off by up to two ticks for each process that has reaped a child in between: the hundredth in
+ *  RT_REASON_CLOCK_TICKS refers to the total. E.g.: 9 ms show as 1 or as 20.
  *  @since 0.1 */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
@@ -1494,7 +1495,7 @@ struct rt_delta {
 	uint64_t interval_ns;  /**< Monotonic time between the samples, without time suspended. */
 	uint64_t suspended_ns; /**< Time that the system was suspended in between. */
 	uint64_t self_cpu_ns;  /**< CPU time that the tracker's samples cost in the interval. */
-	/** Differences of the counters. ru_maxrss is that of the later sample. ru_inblock and
+	/** Differences of the counters. ru_maxrss is taken from the later sample. ru_inblock and
 	 * ru_oublock add up without rounding loss.
 	 * @since 0.3 Until then each difference of them was rounded down. */
 	struct rt_rusage rusage;
@@ -1599,7 +1600,7 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
  *
  * Every call but rt_command_free() may come from any thread at any time, for the tracker of the
  * command as well. rt_command_wait() keeps other threads out while it samples or polls for a peak,
- * and not while it sleeps.
+ * but not while it sleeps.
  * @since 0.1
  * @since 0.3 Before, only rt_command_signal() was safe on another thread. */
 struct rt_command;
@@ -1629,7 +1630,7 @@ struct rt_command;
  * @since 0.1
  * @since 0.3 Uses v1, too. */
 #define RT_ACCOUNTING_CGROUP 3
-/** For programs of 0.2: acts as RT_ACCOUNTING_WAIT, which rt_outcome.accounting then says. Children
+/** For programs of 0.2: acts as RT_ACCOUNTING_WAIT, and rt_outcome.accounting says so. Children
  * that no process waits for are exact at RT_ACCOUNTING_CGROUP and RT_ACCOUNTING_BPF.
  * @since 0.2 Had a clock that all processes inherit.
  * @since 0.3 Has none. */
@@ -1637,24 +1638,24 @@ struct rt_command;
 /** As RT_ACCOUNTING_WAIT, with BPF programs in the kernel that account for each thread as it ends,
  * whether a process waits for it or not.
  *
- * CPU time (in ns), faults, context switches, I/O, peaks and the number of processes are exact. No
- * cgroup and no process that is waited for is needed. E.g.: children of a program that ignores
- * SIGCHLD, a pid namespace that is killed whole, a process that has moved to another cgroup. With
- * RT_COMMAND_LIST_PROCESSES, the list has a final row for each process that has ended. A sample
- * while the command runs has all that was counted up to then (RT_SOURCE_BPF_ACCOUNT); it costs some
- * 0.1 ms more for each 1000 threads of the system.
+ * CPU time (in ns), faults, context switches, I/O, peaks and the number of processes are exact.
+ * No cgroup is needed, and no process has to wait for another. E.g.: children of a program that
+ * ignores SIGCHLD, a pid namespace that is killed whole, a process that has moved to another
+ * cgroup. With RT_COMMAND_LIST_PROCESSES, the list has a final row for each process that has ended.
+ * A sample while the command runs has all that was counted up to then (RT_SOURCE_BPF_ACCOUNT); it
+ * costs some 0.1 ms more for each 1000 threads of the system.
  *
  * The only reasons of an outcome are RT_REASON_LEFT_RUNNING, and RT_REASON_EVENTS_LOST: under heavy
- * load the kernel may run no program for a thread. The figures then are those of
- * RT_ACCOUNTING_WAIT, but for the number of processes, and `complete` is 0.
+ * load the kernel may run no program for a thread. The figures are then as at RT_ACCOUNTING_WAIT,
+ * but for the number of processes, and `complete` is 0.
  *
- * There is room for 8192 processes at the same time. Of those beyond, the peaks are not known. So
- * peak_rss_bytes is then in `partial`, unless each process was waited for. For those
- * processes the list has only what samples saw, and rt_command_processes() returns -ENOBUFS.
+ * There is room for 8192 processes at the same time. The peaks of any others are not known. So
+ * peak_rss_bytes is then in `partial`, unless each process was waited for. For these others the
+ * list has only what samples saw, and rt_command_processes() returns -ENOBUFS.
  *
- * To load the programs takes 10 to 40 ms before the program starts, and descriptors of the caller:
- * 22. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and CAP_PERFMON
- * (or root), and the BPF plug-in.
+ * Loading the programs takes 10 to 40 ms before the program starts, and 22 descriptors of the
+ * caller. So RT_ACCOUNTING_AUTO does not choose it. Needs Linux 6.2 with BTF, CAP_BPF and
+ * CAP_PERFMON (or root), and the BPF plug-in.
  * @since 0.2 Reserved.
  * @since 0.3 */
 #define RT_ACCOUNTING_BPF 5
@@ -1675,7 +1676,7 @@ struct rt_command;
 /** rt_command_opts.flags: the program leads a session of its own, without a terminal, and a process
  * group of its own: see setsid(2). @since 0.3 */
 #define RT_COMMAND_NEW_SESSION 0x4U
-/** rt_command_opts.flags: the program inherits no descriptors but 0, 1, 2 and those of
+/** rt_command_opts.flags: the program inherits no descriptors but 0, 1, 2 and the ones in
  * rt_command_opts.fds. @since 0.3 */
 #define RT_COMMAND_ONLY_FDS 0x8U
 /** rt_command_opts.flags: rt_command_free() kills the program and everything that it has started,
@@ -1683,8 +1684,8 @@ struct rt_command;
  * @since 0.3 */
 #define RT_COMMAND_KILL_ON_FREE 0x10U
 /** rt_command_opts.flags: the caller may be its own supervisor, so that no other process is needed:
- * the start costs a third less. The caller says by it that it has no other children, and starts
- * none, until rt_command_free().
+ * the start costs a third less. By setting it, the caller promises that it has no other children,
+ * and starts none, until rt_command_free().
  *
  * It then is a subreaper (PR_SET_CHILD_SUBREAPER) until rt_command_free(): processes of the tree
  * that lose their parent become children of the caller, which reaps them. The caller waits only by
@@ -1728,8 +1729,8 @@ struct rt_command_opts {
 	 * RT_ACCOUNTING_POLL, which RT_ACCOUNTING_AUTO then means. */
 	uint32_t accounting;
 	uint32_t reserved; /**< 0. */
-	/** Descriptors that the program gets besides those that it inherits, or in their place;
-	 * NULL for none. The sources are taken as they are before the start, so that numbers can be
+	/** Descriptors that the program gets in addition to inherited ones, or in their place; NULL
+	 * for none. The sources are taken as they are before the start, so that numbers can be
 	 * exchanged. E.g.: { 3, 4 }, { 4, 3 }. @since 0.3 */
 	const struct rt_fd *fds;
 	uint32_t fd_count; /**< Number of fds. @since 0.3 */
@@ -1815,7 +1816,7 @@ RT_API uint64_t rt_command_start_ns(const struct rt_command *c);
  *
  *  Once the program has exited, SIGINT, SIGTERM, SIGQUIT, SIGHUP and SIGKILL are for the wait:
  *  rt_command_wait() then does without a supervisor that does not answer, e.g. one in a frozen
- *  cgroup, instead of giving it the time that it says.
+ *  cgroup, instead of giving it the time documented there.
  *
  *  @return 0, -ESRCH if the program has exited, -EINVAL for an unknown signal, -EPERM, or -EFAULT
  *          if @p c is NULL.
@@ -1861,19 +1862,19 @@ struct rt_outcome {
 	uint64_t valid;      /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;    /**< RT_HAS_ bits of the figures that are lower bounds. */
 	/** 1 if there is no reason why CPU time of the tree may be missing, else 0. Then CPU time
-	 * is exact to error_bound_ns. It says nothing about other domains: for those see `valid`
-	 * and `partial`.
+	 * is exact to error_bound_ns. It says nothing about other domains: for them see `valid` and
+	 * `partial`.
 	 *
-	 * At RT_ACCOUNTING_CGROUP the account of the cgroup decides, which needs no process that
-	 * waits. It has CPU time alone. So if it has 1 ms + 0.2 % more than was waited for, or if a
-	 * process was not waited for, then I/O, page faults, context switches and peaks are lower
-	 * bounds, while `complete` is 1.
+	 * At RT_ACCOUNTING_CGROUP the account of the cgroup decides, which does not need any
+	 * process to wait. It has CPU time alone. So if it has 1 ms + 0.2 % more than was waited
+	 * for, or if a process was not waited for, then I/O, page faults, context switches and
+	 * peaks are lower bounds, while `complete` is 1.
 	 *
 	 * At RT_ACCOUNTING_WAIT process events decide, if the caller may receive them (see
 	 * RT_OPT_PROCESS_EVENTS): they show that the parent of each process had to wait for it.
-	 * They do not for children (not the program itself) that had threads, or that were traced.
-	 * Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is accounted
-	 * for, within a hundredth and 10 ms.
+	 * They do not show it for children (not the program itself) that had threads, or that were
+	 * traced. Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is
+	 * accounted for, within a hundredth and 10 ms.
 	 * @since 0.3 The figures are in `partial` if it is 0. CPU time is, too, if threads have
 	 * ended that may have lost more than a thousandth of it, at 20 us each (error_bound_ns). */
 	uint32_t complete;
@@ -1885,7 +1886,7 @@ struct rt_outcome {
 	uint64_t cpu_system_ns;     /**< RT_HAS_CPU. */
 	uint64_t cpu_low_ns;        /**< CPU bounds: at least this much CPU time was used. */
 	/** CPU bounds: at most this much CPU time was used. At RT_ACCOUNTING_CGROUP, cpu_low_ns.
-	 * Otherwise what the caller's cgroup (v2, or that of cpuacct) used meanwhile, including
+	 * Otherwise what the caller's cgroup (v2, or the one in cpuacct) used meanwhile, including
 	 * the caller and other processes in it; or less, if every process is known to have been
 	 * waited for. UINT64_MAX if there is no bound.
 	 * @since 0.3 UINT64_MAX if a process has left the caller's cgroup. */
@@ -1896,8 +1897,8 @@ struct rt_outcome {
 	 * of what started it. E.g.: a program that held less than 1 MiB. */
 	uint64_t peak_rss_bytes;
 	/** RT_HAS_PEAK_TREE. Largest memory of the whole tree; see peak_tree_kind.
-	 * @since 0.3 Has a bit. Is never a sum of RSS. A lower bound, no estimate, if a process may
-	 * not have been waited for: how much it held last is not known. */
+	 * @since 0.3 Has a bit. Is never a sum of RSS. A lower bound, not an estimate, if a process
+	 * may not have been waited for: how much it held last is not known. */
 	uint64_t peak_tree_bytes;
 	uint32_t peak_tree_kind; /**< RT_PEAK_ value: what was summed; 0 if there is no sum. */
 	/** Members that still ran when the program had exited, without zombies.
@@ -1908,7 +1909,7 @@ struct rt_outcome {
 	/** RT_HAS_PROCESSES. Processes that samples saw; its bit is then in `partial`.
 	 * @since 0.2 All processes of the tree, if process events are available and none was lost;
 	 * its bit is then in `valid`.
-	 * @since 0.3 At RT_ACCOUNTING_BPF, those that BPF programs have counted. */
+	 * @since 0.3 At RT_ACCOUNTING_BPF, processes that BPF programs have counted. */
 	uint64_t processes;
 	uint64_t samples;         /**< Samples taken of the tree, final ones included. */
 	uint64_t overhead_cpu_ns; /**< CPU time that all this cost the caller. */
@@ -1944,8 +1945,8 @@ struct rt_outcome {
 	uint64_t cgroup_tasks_peak;
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
-	/** What CPU time is exact to, in ns: the truth is at least cpu_low_ns, and above it by this
-	 * much at most. UINT64_MAX if there is no bound.
+	/** How exact CPU time is, in ns: the truth is at least cpu_low_ns, and at most this much
+	 * above it. UINT64_MAX if there is no bound.
 	 *
 	 * 0 at RT_ACCOUNTING_CGROUP if complete is 1. Otherwise the kernel may lose what a thread
 	 * has used since its last clock tick (4 ms with CONFIG_HZ=250) when it exits. In practice
@@ -2028,8 +2029,8 @@ RT_API int rt_command_dispatch(struct rt_command *c);
 #define RT_PROCESS_FINAL 0x1U
 /** rt_command_process.flags: it still ran when the list was made. @since 0.2 */
 #define RT_PROCESS_RUNNING 0x2U
-/** rt_command_process.flags: it has executed no program since it was forked. Its command line and
- * working directory are those of the process that forked it. @since 0.3 */
+/** rt_command_process.flags: it has executed no program since it was forked. It has the command
+ * line and working directory of the process that forked it. @since 0.3 */
 #define RT_PROCESS_NO_EXEC 0x4U
 /** rt_command_process.flags: the command line was longer than 16,384 bytes and is cut there. If it
  * is empty, there was no room for it: all texts of a command may have 64 MiB. @since 0.3 */
@@ -2048,7 +2049,8 @@ struct rt_command_process {
 	int32_t exit_code;
 	int32_t signal; /**< Signal that ended the process, or 0. */
 	uint64_t valid; /**< RT_HAS_ bits of the figures that are final. */
-	/** RT_HAS_ bits of the figures that are lower bounds: what was seen last of the process. */
+	/** RT_HAS_ bits of the figures that are lower bounds: the last that was seen of the
+	 * process. */
 	uint64_t partial;
 	uint64_t start_realtime_ns; /**< Start, since 1970; 0 if it is not known. */
 	/** Exit, since 1970. 0 if it is not known, or if the process still runs. */
@@ -2063,11 +2065,11 @@ struct rt_command_process {
 	uint64_t write_bytes; /**< RT_HAS_IO. Likewise. */
 	char comm[64];        /**< Name, NUL-terminated. May contain any byte. */
 	/** RT_HAS_ bits of the figures that may be above or below the truth: RT_HAS_CPU of
-	 * processes that were not seen at their very end. What they lack of the total of the
-	 * command is shared among them. @since 0.3 */
+	 * processes that were not seen at their very end. They share what is missing from the total
+	 * of the command. @since 0.3 */
 	uint64_t estimated;
 	/** RT_PROCESS_OWN_IO. Bytes that its own threads have caused to be read from devices,
-	 * without children: these add up. To the KiB for each thread. @since 0.3 */
+	 * without children: these add up. Exact to a KiB for each thread. @since 0.3 */
 	uint64_t own_read_bytes;
 	uint64_t own_write_bytes; /**< RT_PROCESS_OWN_IO. Likewise, written. @since 0.3 */
 	/** Length of its command line, for rt_command_process_text(); 0 if it is not known.
@@ -2100,14 +2102,14 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
 #define RT_TEXT_CWD 2
 
 /** A text of one process of the command, as it was a moment after the process executed its last
- *  program. Of a process that has executed none, it is that of the process that forked it.
+ *  program. A process that has executed none has the text of the process that forked it.
  *
- *  At RT_ACCOUNTING_BPF they are taken during the exec itself, so every process has them. At other
- *  methods they are known if process events are available (see RT_OPT_PROCESS_EVENTS), and if the
- *  process lived until its exec was handled: some 0.1 ms. At RT_ACCOUNTING_POLL none is known.
+ *  At RT_ACCOUNTING_BPF they are taken during the exec itself, so every process has them. With
+ *  other methods they are known if process events are available (see RT_OPT_PROCESS_EVENTS), and if
+ *  the process lived until its exec was handled: some 0.1 ms. At RT_ACCOUNTING_POLL none is known.
  *
- *  They may contain any byte. What a process changes later, its directory or its arguments, does
- *  not show.
+ *  They may contain any byte. If a process changes its directory or its arguments later, they do
+ *  not show it.
  *
  *  @param c the command.
  *  @param row number of the process in the list of rt_command_processes(), from 0.
@@ -2157,7 +2159,7 @@ RT_API void rt_command_free(struct rt_command *c);
  * child must not use it, but may free it. @since 0.3 */
 struct rt_trace;
 
-/** rt_trace_opts.back_end: BPF if it can be had; otherwise ptrace, if there is a command.
+/** rt_trace_opts.back_end: BPF if it is available; otherwise ptrace, if there is a command.
  * @since 0.3 */
 #define RT_TRACE_BACK_END_AUTO 0
 /** rt_trace_opts.back_end: programs in the kernel. They cost the caller of a traced call less than
@@ -2197,8 +2199,8 @@ struct rt_trace_opts {
 	int32_t pid;
 	uint32_t calls;    /**< RT_TRACE_CALL_ bits; 0 is RT_TRACE_CALL_GETRUSAGE. */
 	uint32_t back_end; /**< RT_TRACE_BACK_END_ value. */
-	/** Memory for events that wait to be read: 0 is 1 MiB, 64 MiB is the most. It is rounded up
-	 * to a power of two, and to 64 KiB at least. An event takes some 300 bytes. */
+	/** Memory for events that wait to be read: 0 means 1 MiB, and 64 MiB is the most. It is
+	 * rounded up to a power of two, and to 64 KiB at least. An event takes some 300 bytes. */
 	uint32_t ring_bytes;
 	/** A program to start and trace with its descendants from its first instruction on, or
 	 * NULL. Its `message` is not used. */
@@ -2215,7 +2217,7 @@ struct rt_trace_opts {
 /** rt_trace_event.flags: the call has returned figures, but they could not be read from the memory
  * of the process. rusage_valid is 0. @since 0.3 */
 #define RT_TRACE_EVENT_UNREAD 0x2U
-/** rt_trace_event.flags: the entry was not seen, so monotonic_ns is that of the return and
+/** rt_trace_event.flags: the entry was not seen, so monotonic_ns is the time of the return and
  * duration_ns is 0. E.g.: a wait4(2) that began before the trace. @since 0.3 */
 #define RT_TRACE_EVENT_NO_ENTRY 0x4U
 /** rt_trace_event.flags: exe is cut: its end is missing. @since 0.3 */
@@ -2227,8 +2229,8 @@ struct rt_trace_event {
 	uint32_t flags;    /**< RT_TRACE_EVENT_ bits. */
 	uint64_t sequence; /**< Number of the event, from 0. Lost events have no number. */
 	/** Counter. Events that were lost up to this one, because the memory for events was full.
-	 * Of calls at the same moment on other CPUs it may be one of the next events that counts
-	 * them. */
+	 * Calls that other CPUs made at the same moment may be counted in one of the next events
+	 * instead. */
 	uint64_t lost;
 	uint64_t monotonic_ns; /**< Entry of the call, CLOCK_MONOTONIC. */
 	uint64_t realtime_ns;  /**< The same moment, since 1970. */
@@ -2244,10 +2246,10 @@ struct rt_trace_event {
 	int64_t result;
 	/** Address that the figures were to be written to, in the process. 0: NULL, or none. */
 	uint64_t usage_address;
-	/** What the kernel wrote there, unless another thread has written to it since. Of a call
-	 * that returned no figures (it failed, or no child was waited for), 0. */
+	/** What the kernel wrote there, unless another thread has written to it since. 0 for a call
+	 * that returned no figures (it failed, or no child was waited for). */
 	struct rt_rusage rusage;
-	uint32_t rusage_valid; /**< Bit i: field i of rusage, as of rt_pid_getrusage(). */
+	uint32_t rusage_valid; /**< Bit i: field i of rusage, as in rt_pid_getrusage(). */
 	uint32_t cpu;          /**< CPU on which the call returned; UINT32_MAX: unknown. */
 	int32_t pid;           /**< Process, in the caller's pid namespace; 0: it is not in it. */
 	int32_t tid;           /**< Thread. Likewise. */
@@ -2269,21 +2271,21 @@ struct rt_trace_event {
 	uint64_t mount_namespace; /**< Inode number of its mount namespace; 0: unknown. */
 	uint64_t pid_namespace;   /**< Inode number of its pid namespace; 0: unknown. */
 	/** What the descendants of the process that were not waited for yet have used, with what
-	 * they have waited for. The sum of it and of `rusage` is what RUSAGE_CHILDREN would report
+	 * they have waited for. The sum of this and `rusage` is what RUSAGE_CHILDREN would report
 	 * if all of them ended and were waited for. ru_maxrss is the largest, as there.
 	 *
-	 * Of what a descendant has waited for, the kernel shows CPU time in whole clock ticks: user
-	 * and system time are up to 10 ms less than they are, for each that has waited. It shows no
-	 * ru_maxrss and no context switches of that: they are those of live descendants alone. Of a
-	 * process that has executed a program, ru_maxrss lacks the peak before. All of these are in
-	 * live_children_partial then. */
+	 * For what a descendant has waited for, the kernel shows CPU time in whole clock ticks:
+	 * user and system time are up to 10 ms too low for each descendant that has waited. It
+	 * shows no ru_maxrss and no context switches for it, so these cover live descendants alone.
+	 * If a process has executed a program, ru_maxrss lacks its peak from before. All of these
+	 * are then in live_children_partial. */
 	struct rt_rusage live_children;
 	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if both masks are 0. */
 	uint64_t live_children_at_ns;
 	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
 	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. It is looked
-	 * up once for each file. So of a file with several names (hard links) it may be the one
-	 * that was seen first. */
+	 * up once for each file. So for a file with several names (hard links) it may be the first
+	 * one that was seen. */
 	char exe[256];
 };
 
@@ -2334,7 +2336,7 @@ RT_API int rt_trace_fd(const struct rt_trace *trace);
 
 /** Take the events that wait, oldest first. Does not wait.
  *
- *  Events of one thread are in order. Those of different CPUs may be out of order by their
+ *  Events of one thread are in order. Events of different CPUs may be out of order by their
  *  monotonic_ns, but not by their sequence.
  *
  *  @param array receives the events.
@@ -2428,7 +2430,7 @@ struct rt_field {
 	char name[40]; /**< Name, as in the header. */
 	/** "ns", "s", "By", "KiBy", "512By", "1" ...: UCUM, as in OpenTelemetry. */
 	char unit[16];
-	/** What it is, in English: part of a sentence, for people. Its wording may change. Of a
+	/** What it is, in English: part of a sentence, for people. Its wording may change. For a
 	 * difference, what it is the difference of. @since 0.3 */
 	char text[104];
 };
