@@ -6,7 +6,7 @@
 #include <rtrack/rtrack.h>
 
 #include "collect/descendants.h"
-#include "os/one_call.h"
+#include "os/thread/one_call.h"
 
 int rt_pid_descendants(int32_t pid, int32_t *pids, size_t *count)
 {

@@ -7,7 +7,7 @@
 #include "api/struct_size.h"
 #include "collect/pid_once.h"
 #include "collect/process_row.h"
-#include "os/one_call.h"
+#include "os/thread/one_call.h"
 
 #define DEFAULT_WANT (RT_HAS_CPU | RT_HAS_RSS | RT_HAS_FAULTS | RT_HAS_THREADS)
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "collect/pid_once.h"
-#include "os/one_call.h"
+#include "os/thread/one_call.h"
 
 #define ALWAYS_ZERO                                                                                \
 	(RTI_RUSAGE_BIT(ru_ixrss) | RTI_RUSAGE_BIT(ru_idrss) | RTI_RUSAGE_BIT(ru_isrss) |          \

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "cgroup/cgroup.h"
-#include "os/lock.h"
+#include "os/thread/lock.h"
 #include "system/system.h"
 #include "tree/tree.h"
 

@@ -5,7 +5,7 @@
 #ifndef RTI_BPF_TRACE_H
 #define RTI_BPF_TRACE_H
 
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 
 /* The first 32 bits of what the ring holds: the call of a struct rti_trace_record, or one of
  * these. */

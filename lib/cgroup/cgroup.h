@@ -5,7 +5,7 @@
 #define RTI_CGROUP_TRACKER_H
 
 #include "collect/cgroup_collector.h"
-#include "os/cgroup_members.h"
+#include "os/cgroup/cgroup_members.h"
 #include "tree/tree.h"
 
 /* Written by cgroup.c only. */

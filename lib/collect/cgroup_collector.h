@@ -10,7 +10,7 @@
 #include <rtrack/rtrack.h>
 
 #include "collect/status.h"
-#include "os/cgroup_find.h"
+#include "os/cgroup/cgroup_find.h"
 
 /* Why domains are missing in this sample. Written by cgroup_read.c. */
 struct rti_cgroup_obstacles {

@@ -12,7 +12,7 @@
 #include "bpf/batch.h"
 #include "collect/counters.h"
 #include "os/context.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "parse/parse.h"
 
 #define RTI_SYS_FILES_MAX 3

@@ -9,7 +9,7 @@
 #include <rtrack/rtrack.h>
 
 #include "os/procfs.h"
-#include "os/worker.h"
+#include "os/thread/worker.h"
 
 enum rti_fs_kind {
 	RTI_FS_OTHER,

@@ -5,7 +5,7 @@
 
 #include "gpu/nvml.h"
 #include "os/context.h"
-#include "os/worker.h"
+#include "os/thread/worker.h"
 
 struct rti_nvml_setup {
 	const char *library;    /* name or path */

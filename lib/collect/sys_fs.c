@@ -19,7 +19,7 @@
 #include "collect/fs_probe.h"
 #include "collect/local_fs.h"
 #include "collect/rows.h"
-#include "os/worker.h"
+#include "os/thread/worker.h"
 #include "util/array.h"
 #include "util/visit.h"
 

@@ -12,8 +12,8 @@
 
 #include "collect/collector.h"
 #include "collect/rows.h"
-#include "os/spawn.h"
-#include "os/worker.h"
+#include "os/process/spawn.h"
+#include "os/thread/worker.h"
 #include "util/visit.h"
 
 #define INTERVAL_NS UINT64_C(30000000000)

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "bpf/account.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* What the processes have that share one text. */
 struct rti_bpf_text {

@@ -16,9 +16,9 @@
 #include "command/outcome.h"
 #include "command/start_error.h"
 #include "command/wait.h"
-#include "os/fd_map.h"
-#include "os/pidfd.h"
-#include "os/spawn.h"
+#include "os/process/fd_map.h"
+#include "os/process/pidfd.h"
+#include "os/process/spawn.h"
 #include "tree/fork_tracker.h"
 
 #define NAP_NS 2000000

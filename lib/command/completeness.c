@@ -6,7 +6,7 @@
 
 #include "command/cpu_bounds.h"
 #include "os/cpu_time.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "util/arith.h"
 
 /* A thread reaps itself (kernel/exit.c, release_task()), and uses some more CPU time before it

@@ -7,7 +7,7 @@
 #include <rtrack/rtrack.h>
 
 #include "command/handle.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "util/arith.h"
 
 /* The program has ended, and its supervisor does not report it yet; or the caller is its own, and

@@ -10,8 +10,8 @@
 #include "command/late_report.h"
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
-#include "os/cgroup.h"
-#include "os/lock.h"
+#include "os/cgroup/cgroup.h"
+#include "os/thread/lock.h"
 #include "os/wakeup.h"
 
 /* Of rt_command_opts.flags, all that are known. */

@@ -8,7 +8,7 @@
 
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 
 /* How long the new parent of a program may take to reap it. */
 #define ADOPTION_NS 1000000000

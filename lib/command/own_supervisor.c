@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "os/cpu_time.h"
-#include "os/pidfd.h"
 #include "os/platform.h"
-#include "os/reap_later.h"
+#include "os/process/pidfd.h"
+#include "os/process/reap_later.h"
 #include "parse/parse.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/proc_file.h"

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "os/platform.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "tree/tree.h"
 
 /* One process. Its texts are in those of the list, with the lengths that the row shows. */

@@ -13,7 +13,7 @@
 #include "bpf/refusal.h"
 #include "command/bpf_account.h"
 #include "command/handle.h"
-#include "os/fd_map.h"
+#include "os/process/fd_map.h"
 #include "util/sentence.h"
 
 static bool is_about_a_path(int err)

@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include "command/own_supervisor.h"
-#include "os/fd_map.h"
-#include "os/helper.h"
-#include "os/pidfd.h"
 #include "os/platform.h"
-#include "os/reap_later.h"
-#include "os/shared_memory.h"
+#include "os/process/fd_map.h"
+#include "os/process/helper.h"
+#include "os/process/pidfd.h"
+#include "os/process/reap_later.h"
+#include "os/protocol/shared_memory.h"
 #include "util/decimal.h"
 
 #define NS_PER_S 1000000000

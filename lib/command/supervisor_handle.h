@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "os/spawn.h"
-#include "os/supervisor_protocol.h"
+#include "os/process/spawn.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "tree/reaped.h"
 
 /* Written by supervisor_client.c and own_supervisor.c only. */

@@ -14,7 +14,7 @@
 #include "command/cgroup_watch.h"
 #include "command/event_loop.h"
 #include "command/outcome.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "util/arith.h"
 
 /* Two peak polls are this far apart at least, and this many times as long as one costs. */

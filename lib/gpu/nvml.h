@@ -2,7 +2,7 @@
 /* The GPUs that the driver of NVIDIA serves, by its library.
  *
  * Any of these calls may block for as long as the driver does. So they belong on a thread of their
- * own (os/worker.h). */
+ * own (os/thread/worker.h). */
 #ifndef RTI_NVML_H
 #define RTI_NVML_H
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Open the socket, if that is permitted. */
 void rts_accounts_begin(struct rti_shared_stats *shared);

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/pidfd.h"
 #include "os/platform.h"
+#include "os/process/pidfd.h"
 #include "supervisor/proc_file.h"
 #include "util/cgroup_path.h"
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Begin. The program is started in the supervisor's own cgroup, or in the one of this directory
  * below it; "": none. */

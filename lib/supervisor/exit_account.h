@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "parse/taskstats.h"
 
 /* Add the account of one thread. has_loss: accounts were lost, so other threads of the process may

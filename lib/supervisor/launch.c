@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
-#include "os/path_exec.h"
-#include "os/supervisor_protocol.h"
+#include "os/process/path_exec.h"
+#include "os/protocol/supervisor_protocol.h"
 
 #ifndef SYS_clone3
 #define SYS_clone3 435

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Call this for a process after the exit of its thread group leader. Returns true if another thread
  * may still run its program: also if that cannot be read, and if there are too many threads to look

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/shared_memory.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/shared_memory.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "supervisor/cgroup_cleanup.h"
 #include "supervisor/proc_file.h"
 #include "supervisor/process_log.h"

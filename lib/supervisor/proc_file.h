@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 enum { RTS_READ_CALLS = 5 }; /* index of syscr in shared->own_io */
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 struct rts_process_log_opts {
 	struct rti_shared_stats *shared; /* the list follows it */

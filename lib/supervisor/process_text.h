@@ -5,7 +5,7 @@
 #ifndef RTS_PROCESS_TEXT_H
 #define RTS_PROCESS_TEXT_H
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Begin. memory is the descriptor of the shared memory; a pointer, since it is moved. */
 void rts_process_text_begin(struct rti_shared_stats *shared, const int *memory);

@@ -3,7 +3,7 @@
 #ifndef RTS_RECORD_LIST_H
 #define RTS_RECORD_LIST_H
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Begin with an empty list. memory is the descriptor of the shared memory; a pointer, since it is
  * moved. Returns 0 or -ENOMEM. */

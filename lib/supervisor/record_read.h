@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Begin. root is the supervisor. */
 void rts_record_read_begin(struct rti_shared_stats *shared, int32_t root);

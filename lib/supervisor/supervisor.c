@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "os/platform.h"
-#include "os/tracer_protocol.h"
+#include "os/protocol/tracer_protocol.h"
 #include "supervisor/cgroup_watch.h"
 #include "supervisor/launch.h"
 #include "supervisor/proc_file.h"

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "parse/process_event.h"
 
 /* Begin. The results in the shared stats are unknown until rts_wait_proof_publish(). root is the

@@ -7,7 +7,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 #include "trace/exe_cache.h"
 
 /* Written by event.c only. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/program_file.h"
+#include "os/process/program_file.h"
 
 /* A path has its place in one of several groups. If the group is full, its members are replaced in
  * turn: the path is read again if a process still executes the file, and is unknown otherwise. */
@@ -86,7 +86,7 @@ bool rti_exe_cache_get(struct rti_exe_cache *cache, struct rti_exe_file file, in
 	if (slot)
 		return copy_path(slot->path, path, size);
 	/* The process may have executed another program since. The device is no help: see
-	 * os/program_file.h. */
+	 * os/process/program_file.h. */
 	if (pid <= 0 ||
 	    rti_program_file(pid, &found.device, &found.inode, found_path, sizeof(found_path)) <
 	        0 ||

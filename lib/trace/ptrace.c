@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "command/start_error.h"
-#include "os/fd_map.h"
 #include "os/platform.h"
+#include "os/process/fd_map.h"
 #include "os/wakeup.h"
 #include "trace/back_end.h"
 #include "trace/pace.h"

@@ -5,7 +5,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/tracer_protocol.h"
+#include "os/protocol/tracer_protocol.h"
 #include "trace/back_end.h"
 
 /* Write the reason why there is no tracer, if err is one of the tracer's own. */

@@ -11,7 +11,7 @@
 
 #include "api/struct_size.h"
 #include "os/platform.h"
-#include "os/standard_fds.h"
+#include "os/process/standard_fds.h"
 #include "trace/back_end.h"
 #include "trace/error.h"
 #include "trace/event.h"

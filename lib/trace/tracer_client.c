@@ -13,12 +13,12 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/helper.h"
-#include "os/pidfd.h"
 #include "os/platform.h"
-#include "os/reap_later.h"
-#include "os/shared_memory.h"
-#include "os/spawn.h"
+#include "os/process/helper.h"
+#include "os/process/pidfd.h"
+#include "os/process/reap_later.h"
+#include "os/process/spawn.h"
+#include "os/protocol/shared_memory.h"
 
 #define END_MAX_NS 200000000 /* of a tracer that has nothing left to do */
 #define NULL_FD (-2)         /* rt_fd.source */

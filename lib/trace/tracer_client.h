@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "os/origin.h"
-#include "os/trace_ring.h"
-#include "os/tracer_protocol.h"
+#include "os/protocol/trace_ring.h"
+#include "os/protocol/tracer_protocol.h"
 #include "trace/back_end.h"
 
 /* Written by tracer_client.c only. A descriptor is -1 while closed. */

@@ -4,7 +4,7 @@
 #define RTT_CALL_H
 
 #include "os/kernel_abi.h"
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 #include "tracer/tracees.h"
 
 /* Read the arguments of a call that has stopped at its entry. meaning is an RTI_TRACE_ bit. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 
 #define DATA 0x5200u /* in data of ours; the meaning is in the lowest byte */
 

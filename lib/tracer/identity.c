@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/pidfd.h"
-#include "os/program_file.h"
+#include "os/process/pidfd.h"
+#include "os/process/program_file.h"
 #include "parse/parse.h"
 #include "util/decimal.h"
 

@@ -3,7 +3,7 @@
 #ifndef RTT_IDENTITY_H
 #define RTT_IDENTITY_H
 
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 #include "tracer/tracees.h"
 
 /* Read what does not change. Call it once, first. */

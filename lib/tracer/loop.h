@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "os/trace_ring.h"
+#include "os/protocol/trace_ring.h"
 
 struct rtt_loop {
 	struct rti_trace_ring *ring;

@@ -19,9 +19,9 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "os/shared_memory.h"
-#include "os/trace_ring.h"
-#include "os/tracer_protocol.h"
+#include "os/protocol/shared_memory.h"
+#include "os/protocol/trace_ring.h"
+#include "os/protocol/tracer_protocol.h"
 #include "tracer/identity.h"
 #include "tracer/loop.h"
 #include "tracer/start.h"

@@ -15,8 +15,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "os/path_exec.h"
-#include "os/tracer_protocol.h"
+#include "os/process/path_exec.h"
+#include "os/protocol/tracer_protocol.h"
 #include "tracer/filter.h"
 
 #define FAILED 127 /* as a shell that cannot start a program */

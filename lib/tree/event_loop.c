@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "tree/state.h"
 
 void rti_tree_loop_init(struct rti_tree_loop_state *loop)

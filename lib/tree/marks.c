@@ -4,7 +4,7 @@
 
 #include "collect/pid_stat.h"
 #include "os/cpu_time.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "tree/kernel_account.h"
 
 /* No process is left, and the supervisor's final account is not older than its last reap. */

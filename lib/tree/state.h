@@ -5,7 +5,7 @@
 
 #include "collect/domains.h"
 #include "collect/status.h"
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "os/wakeup.h"
 #include "tree/batch_read.h"
 #include "tree/fork_tracker.h"

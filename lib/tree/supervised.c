@@ -7,7 +7,7 @@
 #include "collect/pid_stat.h"
 #include "os/cpu_time.h"
 #include "os/pid_file.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "parse/scan.h"
 #include "tree/discovery.h"
 #include "tree/memory.h"

@@ -9,7 +9,7 @@
 #include "bpf/account.h"
 #include "collect/collector.h"
 #include "collect/status.h"
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "tree/gpu_peak.h"
 #include "tree/member_list.h"
 #include "tree/member_row.h"

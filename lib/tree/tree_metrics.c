@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "collect/pid_stat.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "tree/exit_accounting.h"
 #include "tree/gpu.h"
 #include "tree/kernel_account.h"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Print what two programs of one release agree on: constants, enum values, and layouts of structs.
 
-    python3 tests/abi/protocol.py lib/os/supervisor_protocol.h >tests/abi/protocols/supervisor-7.txt
+    python3 tests/abi/protocol.py lib/os/protocol/supervisor_protocol.h \\
+      >tests/abi/protocols/supervisor-7.txt
 
 The compiler says the sizes and offsets."""
 import pathlib

@@ -37,17 +37,17 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|getrusage|syscall"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
-    "os/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
+    "os/cgroup/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     # Copies descriptors for a program, and says what its start does with them.
-    "os/fd_map.c": re.compile(
+    "os/process/fd_map.c": re.compile(
         r"posix_spawn_file_actions_\w+|fcntl|close|open|dup2|sysconf"),
-    "os/lock.c": re.compile(r"pthread_mutex\w+"),
+    "os/thread/lock.c": re.compile(r"pthread_mutex\w+"),
     # Opens the libraries of drivers.
     "os/library.c": re.compile(r"dlsym|dlclose|getauxval|open|close|mmap|munmap"),
     "os/wakeup.c": re.compile(r"epoll_\w+|timerfd_\w+|getpid|close"),
-    "os/worker.c": re.compile(r"pthread_\w+|sigfillset"),
+    "os/thread/worker.c": re.compile(r"pthread_\w+|sigfillset"),
     # Starts programs, and reads the output of a program through a pipe.
-    "os/spawn.c": re.compile(
+    "os/process/spawn.c": re.compile(
         r"posix_spawn\w*|sig\w+|environ|pipe2|fcntl|poll|read|close|kill|waitpid|waitid|nanosleep"
         r"|syscall|open|dup2|pthread_sigmask|chdir|set(sid|pgid)|execve|exit|m(un)?map"
     ),
@@ -60,7 +60,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
     "os/capability.c": re.compile(r"syscall"),
-    "os/pidfd.c": re.compile(r"syscall|kill|ppoll|waitid|close"),
+    "os/process/pidfd.c": re.compile(r"syscall|kill|ppoll|waitid|close"),
     # Members lie in whole cache lines.
     "tree/kernel_account.c": re.compile(r"nanosleep"),
     "tree/member_table.c": re.compile(r"posix_memalign"),
@@ -89,12 +89,12 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/taskstats.c": re.compile(
         r"socket|bind|setsockopt|send|recvfrom|recvmmsg|poll|close"),
     # Executes a program in a child.
-    "os/path_exec.c": re.compile(r"getenv|environ|syscall|strchrnul"),
-    "os/reap_later.c": re.compile(r"pthread_(mutex_\w+|once|atfork)"),
-    "os/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
-    "os/standard_fds.c": re.compile(r"open|close"),
+    "os/process/path_exec.c": re.compile(r"getenv|environ|syscall|strchrnul"),
+    "os/process/reap_later.c": re.compile(r"pthread_(mutex_\w+|once|atfork)"),
+    "os/protocol/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
+    "os/process/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.
-    "os/program_file.c": re.compile(r"readlink|stat|gnu_dev_(major|minor)"),
+    "os/process/program_file.c": re.compile(r"readlink|stat|gnu_dev_(major|minor)"),
     # The public calls of a trace. It frees the command that it has started.
     "trace/trace.c": re.compile(r"getpid|rt_command_free"),
     "trace/error.c": re.compile(r"rt_strerror"),
@@ -117,7 +117,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "supervisor/table.c": re.compile(r"mmap|munmap"),
     # Finds files relative to the library.
     "os/origin.c": re.compile(r"dladdr|getauxval|open|close|fstat|fstatat|gete[ug]id|strnlen"),
-    "os/helper.c": re.compile(r"close"),
+    "os/process/helper.c": re.compile(r"close"),
     # Opens the BPF plug-in.
     "bpf/module.c": re.compile(r"dlsym|dlclose|getauxval|close"),
     # Starts the command that is traced.

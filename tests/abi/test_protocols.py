@@ -14,7 +14,7 @@ from harness import SOURCE, need, skip
 
 RECORDS = SOURCE / "tests/abi/protocols"
 HEADERS = {
-    "supervisor": ("lib/os/supervisor_protocol.h", r'RTI_PROTOCOL "(\d+)"'),
+    "supervisor": ("lib/os/protocol/supervisor_protocol.h", r'RTI_PROTOCOL "(\d+)"'),
     "batch": ("lib/bpf/batch.h", r"RTI_BATCH_PLUGIN (\d+)u"),
 }
 

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#include "os/cgroup.h"
-#include "os/cgroup_find.h"
-#include "os/cgroup_members.h"
+#include "os/cgroup/cgroup.h"
+#include "os/cgroup/cgroup_find.h"
+#include "os/cgroup/cgroup_members.h"
 
 #define MOUNTS_MAX 6
 #define TEXT_BYTES 16384

@@ -5,7 +5,7 @@
 
 #include "command/bpf_account.h"
 #include "command/bpf_outcome.h"
-#include "os/program_file.h"
+#include "os/process/program_file.h"
 #include "trace/event.h"
 
 #define RECORDS_MAX 24

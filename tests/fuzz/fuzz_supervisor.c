@@ -15,8 +15,8 @@ int supervisor_main(int argc, char **argv);
 #undef main
 
 #include "command/process_list.h"
-#include "os/pidfd.h"
 #include "os/proc_connector.h"
+#include "os/process/pidfd.h"
 #include "supervisor/cgroup_watch.h"
 
 #define LIBRARY_FD 1003

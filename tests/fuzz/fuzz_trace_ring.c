@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "os/trace_ring.h"
+#include "os/protocol/trace_ring.h"
 
 #define CAPACITY_MAX 16
 #define ROOM_MAX 24

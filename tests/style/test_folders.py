@@ -14,7 +14,6 @@ WITHOUT_LIMIT = {"lib/collect", "lib/parse"}
 UNDIVIDED: Dict[str, int] = {
     "lib/api": 22,
     "lib/bpf": 34,
-    "lib/os": 38,
     "lib/tree": 61,
 }
 

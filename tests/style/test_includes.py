@@ -239,15 +239,15 @@ class Reader(unittest.TestCase):
                 self.assertEqual(len(list(climbs(self.of(**{bad: '#include "tree/a.h"'})))), 1)
 
     def test_up_between_rooms_is_found(self) -> None:
-        files = {"tree/scan/a.h": "", "tree/b.h": "", "os/lock.h": ""}
+        files = {"tree/scan/a.h": "", "tree/b.h": "", "os/thread/lock.h": ""}
         for path, text, count in (
             ("tree/read/c.c", '#include "tree/scan/a.h"', 0),
-            ("tree/scan/c.c", '#include "tree/scan/a.h"\n#include "os/lock.h"', 0),
+            ("tree/scan/c.c", '#include "tree/scan/a.h"\n#include "os/thread/lock.h"', 0),
             ("tree/pure/c.c", '#include "tree/scan/a.h"', 1),
             ("tree/member/c.c", '#include "tree/b.h"', 1),
-            ("tree/attic/c.c", '#include "os/lock.h"', 1),
-            ("os/cgroup/c.c", '#include "os/lock.h"', 0),
-            ("command/attic/c.c", '#include "os/lock.h"', 1),
+            ("tree/attic/c.c", '#include "os/thread/lock.h"', 1),
+            ("os/cgroup/c.c", '#include "os/thread/lock.h"', 0),
+            ("command/attic/c.c", '#include "os/thread/lock.h"', 1),
         ):
             with self.subTest(path=path, text=text):
                 found = list(climbs_in_folder(read_includes({**files, path: text})))

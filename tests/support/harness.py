@@ -18,7 +18,7 @@ MESON_SKIP = 77
 
 def _protocol(header: str, name: str) -> str:
     """Return the number of the protocol between the library and a program of it."""
-    found = re.search(rf'#define {name} "(\d+)"', (SOURCE / "lib/os" / header).read_text())
+    found = re.search(rf'#define {name} "(\d+)"', (SOURCE / "lib/os/protocol" / header).read_text())
     assert found
     return found[1]
 

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/worker.h"
+#include "os/thread/worker.h"
 #include "suite.h"
 #include "threads.h"
 

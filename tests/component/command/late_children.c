@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/reap_later.h"
+#include "os/process/reap_later.h"
 
 #define LOOKS 20000
 #define PAUSE_US 500

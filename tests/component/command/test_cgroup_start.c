@@ -5,7 +5,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "suite.h"
 
 /* What the system says of cgroups. */

@@ -18,8 +18,8 @@
 #include "descriptors.h"
 #include "fixture.h"
 #include "late_children.h"
-#include "os/helper.h"
-#include "os/spawn.h"
+#include "os/process/helper.h"
+#include "os/process/spawn.h"
 #include "suite.h"
 
 #define CALLS_MAX 2000

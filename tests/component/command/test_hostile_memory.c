@@ -8,7 +8,7 @@
 
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
-#include "os/shared_memory.h"
+#include "os/protocol/shared_memory.h"
 #include "suite.h"
 
 static const struct rti_now now = { .monotonic_ns = 2, .boottime_ns = 2, .realtime_ns = 2 };

@@ -10,7 +10,7 @@
 #include <rtrack/rtrack.h>
 
 #include "children.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 
 /* For each line that it reads, it starts a process and writes the pid. */

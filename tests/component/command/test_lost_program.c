@@ -11,7 +11,7 @@
 
 #include "children.h"
 #include "faults.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 
 static struct rt_tracker tracker;

@@ -11,7 +11,7 @@
 
 #include "command/handle.h"
 #include "os/pid_file.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 
 #define PID 100

@@ -5,7 +5,7 @@
 
 #include "command/completeness.h"
 #include "command/handle.h"
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "suite.h"
 #include "tree/tree.h"
 

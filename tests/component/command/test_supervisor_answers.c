@@ -12,8 +12,8 @@
 #include <rtrack/rtrack.h>
 
 #include "command/supervisor_client.h"
-#include "os/helper.h"
 #include "os/platform.h"
+#include "os/process/helper.h"
 #include "suite.h"
 
 #define SILENT (-1)  /* it runs on */

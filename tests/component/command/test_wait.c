@@ -13,7 +13,7 @@
 
 #include "collect/pid_stat.h"
 #include "command/handle.h"
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 
 #define REAL 1 /* ask the kernel */

@@ -16,8 +16,8 @@
 #include "descriptors.h"
 #include "fixture.h"
 #include "os/origin.h"
+#include "os/process/spawn.h"
 #include "os/procfs.h"
-#include "os/spawn.h"
 #include "suite.h"
 
 #define CALLS_MAX 1000

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 
 #ifndef SYS_close_range

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "fixture.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 
 #define PLACES_MAX 8

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "fixture.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 #include "supervisor/launch.h"
 

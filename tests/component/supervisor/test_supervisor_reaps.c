@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/tracer_protocol.h"
+#include "os/protocol/tracer_protocol.h"
 #include "suite.h"
 #include "supervisor/cgroup_watch.h"
 #include "supervisor/launch.h"

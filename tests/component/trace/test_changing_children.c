@@ -7,7 +7,7 @@
 #include "api/rusage.h"
 #include "collect/descendants.h"
 #include "collect/pid_once.h"
-#include "os/one_call.h"
+#include "os/thread/one_call.h"
 #include "suite.h"
 #include "trace/live_children.h"
 

@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/helper.h"
-#include "os/pidfd.h"
 #include "os/platform.h"
-#include "os/reap_later.h"
-#include "os/spawn.h"
+#include "os/process/helper.h"
+#include "os/process/pidfd.h"
+#include "os/process/reap_later.h"
+#include "os/process/spawn.h"
 #include "suite.h"
 
 #define PID 4711

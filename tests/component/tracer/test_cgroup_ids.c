@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/pidfd.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 #include "tracer/identity.h"
 

@@ -17,9 +17,9 @@
 #include "command/late_children.h"
 #include "descriptors.h"
 #include "fixture.h"
-#include "os/helper.h"
-#include "os/spawn.h"
-#include "os/tracer_protocol.h"
+#include "os/process/helper.h"
+#include "os/process/spawn.h"
+#include "os/protocol/tracer_protocol.h"
 #include "suite.h"
 
 #define CALLS_MAX 2000

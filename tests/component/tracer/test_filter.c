@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 #include "suite.h"
 
 #define ALL (RTI_TRACE_GETRUSAGE | RTI_TRACE_WAIT4 | RTI_TRACE_WAITID)

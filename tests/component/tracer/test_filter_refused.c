@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #include "os/kernel_abi.h"
-#include "os/trace_record.h"
+#include "os/protocol/trace_record.h"
 #include "suite.h"
 #include "tracer/filter.h"
 

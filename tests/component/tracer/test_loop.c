@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
-#include "os/tracer_protocol.h"
+#include "os/protocol/tracer_protocol.h"
 #include "suite.h"
 #include "tracer/call.h"
 #include "tracer/filter.h"

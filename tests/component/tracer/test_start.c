@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/path_exec.h"
-#include "os/tracer_protocol.h"
+#include "os/process/path_exec.h"
+#include "os/protocol/tracer_protocol.h"
 #include "suite.h"
 #include "tracer/filter.h"
 

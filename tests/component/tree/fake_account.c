@@ -9,8 +9,8 @@
 
 #include "bpf/refusal.h"
 #include "bpf/tree_account.h"
-#include "os/pidfd.h"
 #include "os/proc_connector.h"
+#include "os/process/pidfd.h"
 #include "suite.h"
 
 struct fake_account fake_account;

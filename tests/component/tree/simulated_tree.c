@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "tree/fork_tracker.h"
 #include "tree_inside.h"
 

@@ -4,7 +4,7 @@
 #define SIMULATED_TREE_H
 
 #include "api/tracker.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "simulated_kernel.h"
 #include "tree/tree.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "account_fixture.h"
-#include "os/cgroup.h"
+#include "os/cgroup/cgroup.h"
 #include "tree/fork_tracker.h"
 #include "tree/tree.h"
 #include "tree_inside.h"

@@ -16,7 +16,7 @@
 #include "api/tracker.h"
 #include "bpf/loader.h"
 #include "os/platform.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 
 /* Returns the clocks and constants of a tracker, of any kind. A test may replace the functions. */
 struct rti_platform *get_platform(struct rt_tracker *tracker);

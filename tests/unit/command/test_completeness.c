@@ -4,7 +4,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 
 #define MS UINT64_C(1000000)

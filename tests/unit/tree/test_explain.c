@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "os/procfs.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 #include "tree/state.h"
 #include "tree/tree.h"

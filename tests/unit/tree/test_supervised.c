@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When members are looked at that may have left the cgroup of their command. */
 #include "fixture.h"
-#include "os/supervisor_protocol.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
 #include "tree/state.h"
 #include "tree/tree.h"

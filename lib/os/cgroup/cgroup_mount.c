@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Which part of a cgroup hierarchy a mount shows. */
+#include "os/cgroup/cgroup_mount.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Returns true if a component of the path is "..": the cgroup lies outside of what is visible. */
+static bool leads_up(const char *path)
+{
+	for (const char *at = strstr(path, "/.."); at; at = strstr(at + 1, "/.."))
+		if (at[3] == '\0' || at[3] == '/')
+			return true;
+	return false;
+}
+
+const char *rti_cgroup_below_mount(const char *name, const struct rti_scan *escaped_root)
+{
+	char root[1024];
+	size_t len;
+
+	if (!rti_scan_copy_unescaped(escaped_root, root, sizeof(root)))
+		return NULL;
+	len = strlen(root);
+	if (len > 1) {
+		if (strncmp(name, root, len) != 0 || (name[len] && name[len] != '/'))
+			return NULL;
+		name += len;
+	}
+	if (leads_up(name))
+		return NULL;
+	return strcmp(name, "/") == 0 ? "" : name;
+}

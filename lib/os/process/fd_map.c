@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Which descriptors a program gets, and under which numbers. */
+#include "os/process/fd_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rtrack/rtrack.h>
+
+#define FD_CLOSE (-1) /* rt_fd.source */
+#define FD_NULL (-2)
+#define FIRST_OTHER 3 /* after the standard descriptors */
+
+/* posix_spawn_file_actions_addclosefrom_np() exists since glibc 2.34, and not in musl. */
+#ifdef __GLIBC__
+#define HAS_CLOSEFROM __GLIBC_PREREQ(2, 34)
+#else
+#define HAS_CLOSEFROM 0
+#endif
+
+static bool is_target(const struct rt_fd *fds, size_t count, int fd)
+{
+	for (size_t i = 0; i < count; i++)
+		if (fds[i].target == fd)
+			return true;
+	return false;
+}
+
+int rti_fd_map_check(const struct rt_fd *fds, size_t count)
+{
+	if (count > RTI_FD_MAP_MAX)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++)
+		if (fds[i].target < 0 || fds[i].source < FD_NULL ||
+		    is_target(fds, i, fds[i].target))
+			return -EINVAL;
+	return 0;
+}
+
+int rti_fd_map_copy(const struct rt_fd *fds, size_t count, int fd)
+{
+	int from = FIRST_OTHER;
+
+	for (;;) {
+		int copy = fcntl(fd, F_DUPFD_CLOEXEC, from);
+
+		if (copy < 0) /* EINVAL: from is above the limit of descriptors */
+			return errno == EINVAL ? -EMFILE : -errno;
+		if (!is_target(fds, count, copy))
+			return copy;
+		close(copy);
+		from = copy + 1;
+	}
+}
+
+int rti_fd_map_open(struct rti_fd_map *map, const struct rt_fd *fds, size_t count)
+{
+	int copy = 0;
+
+	*map = (struct rti_fd_map){ .fds = fds };
+	if (count == 0)
+		return 0;
+	map->copies = malloc(count * sizeof(*map->copies));
+	if (!map->copies)
+		return -ENOMEM;
+	for (; map->count < count; map->count++) {
+		int source = fds[map->count].source;
+
+		copy = source < 0 ? source : rti_fd_map_copy(fds, count, source);
+		if (source >= 0 && copy < 0)
+			break;
+		map->copies[map->count] = copy;
+	}
+	if (map->count == count)
+		return 0;
+	rti_fd_map_close(map);
+	return copy;
+}
+
+void rti_fd_map_close(struct rti_fd_map *map)
+{
+	for (size_t i = 0; i < map->count; i++)
+		if (map->copies[i] >= 0)
+			close(map->copies[i]);
+	free(map->copies);
+	*map = (struct rti_fd_map){ 0 };
+}
+
+int rti_fd_map_add(const struct rti_fd_map *map, posix_spawn_file_actions_t *actions)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < map->count; i++) {
+		int target = map->fds[i].target;
+
+		if (map->copies[i] == FD_CLOSE)
+			err = posix_spawn_file_actions_addclose(actions, target);
+		else if (map->copies[i] == FD_NULL)
+			err = posix_spawn_file_actions_addopen(actions, target, "/dev/null", O_RDWR,
+			                                       0);
+		else
+			err = posix_spawn_file_actions_adddup2(actions, map->copies[i], target);
+	}
+	return err;
+}
+
+/* Without closefrom, a descriptor that another thread opens in this moment may be missed. */
+static int add_closes_from(posix_spawn_file_actions_t *actions, int from)
+{
+#if HAS_CLOSEFROM
+	int error = posix_spawn_file_actions_addclosefrom_np(actions, from);
+
+	/* from is above RLIMIT_NOFILE. E.g.: the one to keep is the last that there may be. */
+	return error == EBADF ? 0 : error;
+#else
+	int err = 0;
+
+	for (int fd = from; err == 0 && fd < 65536; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			err = posix_spawn_file_actions_addclose(actions, fd);
+	return err;
+#endif
+}
+
+static bool is_kept(const int *keep, size_t count, int fd)
+{
+	for (size_t i = 0; i < count; i++)
+		if (keep[i] == fd)
+			return true;
+	return false;
+}
+
+/* It is no error to close a descriptor that is not open. */
+int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count,
+                          posix_spawn_file_actions_t *actions)
+{
+	int last = FIRST_OTHER - 1, err = 0;
+
+	for (size_t i = 0; i < map->count; i++)
+		if (map->fds[i].target > last)
+			last = map->fds[i].target;
+	for (size_t i = 0; i < keep_count; i++)
+		if (keep[i] > last)
+			last = keep[i];
+	for (int fd = FIRST_OTHER; err == 0 && fd < last; fd++)
+		if (!is_kept(keep, keep_count, fd) && !is_target(map->fds, map->count, fd))
+			err = posix_spawn_file_actions_addclose(actions, fd);
+	return err ? err : add_closes_from(actions, last + 1);
+}
+
+int rti_fd_map_put(int fd, int target)
+{
+	/* dup2(2) onto itself does nothing. */
+	if (fd == target)
+		return fcntl(fd, F_SETFD, 0) < 0 ? errno : 0;
+	return dup2(fd, target) < 0 ? errno : 0;
+}
+
+static int apply_null(int target)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	return null < 0 ? errno : rti_fd_map_put(null, target);
+}
+
+int rti_fd_map_apply(const struct rti_fd_map *map)
+{
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < map->count; i++) {
+		int target = map->fds[i].target;
+
+		if (map->copies[i] == FD_CLOSE)
+			close(target);
+		else if (map->copies[i] == FD_NULL)
+			err = apply_null(target);
+		else
+			err = rti_fd_map_put(map->copies[i], target);
+	}
+	return err;
+}
+
+void rti_fd_map_apply_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count)
+{
+	long limit = sysconf(_SC_OPEN_MAX);
+
+	for (int fd = FIRST_OTHER; fd < limit && fd < RTI_FD_MAP_MAX; fd++)
+		if (!is_kept(keep, keep_count, fd) && !is_target(map->fds, map->count, fd))
+			close(fd);
+}

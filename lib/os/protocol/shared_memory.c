@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that is shared with a program of this library. */
+#include "os/protocol/shared_memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+void rti_shared_memory_protect(int fd)
+{
+	/* Refused before Linux 5.1. What is read of the memory is checked all the same. */
+	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
+}
+
+int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
+{
+	struct rlimit largest;
+	void *mapped;
+	int result;
+
+	*fd = -1;
+	/* A memfd counts as a file: if files may not even be this large, growing it would send
+	 * SIGXFSZ to the host. */
+	if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur < bytes)
+		return -EOPNOTSUPP;
+	*fd = memfd_create("rtrack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
+		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
+	if (*fd < 0)
+		return -errno;
+	do /* large memory takes a while, which a signal may interrupt */
+		result = fallocate(*fd, 0, 0, (off_t)bytes);
+	while (result < 0 && errno == EINTR);
+	if (result < 0)
+		return -errno;
+	/* A process of the same user can open the memory by /proc/PID/fd. If it made it smaller, a
+	 * read would be a SIGBUS. */
+	(void)fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK);
+	mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (mapped == MAP_FAILED)
+		return -errno;
+	*memory = mapped;
+	return 0;
+}
