@@ -9,7 +9,7 @@
 
 #include <rtrack/rtrack.h>
 
-#include "bpf/batch.h"
+#include "bpf/batch/batch.h"
 #include "collect/counters.h"
 #include "os/context.h"
 #include "os/protocol/supervisor_protocol.h"

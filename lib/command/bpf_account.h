@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/tree_account.h"
+#include "bpf/account/tree_account.h"
 #include "command/bpf_texts.h"
 
 /* Written by bpf_account.c only. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/account.h"
+#include "bpf/account/account.h"
 #include "os/protocol/supervisor_protocol.h"
 
 /* What the processes have that share one text. */

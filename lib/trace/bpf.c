@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bpf/module.h"
-#include "bpf/trace.h"
+#include "bpf/trace/trace.h"
 #include "os/platform.h"
 #include "os/wakeup.h"
 #include "trace/back_end.h"

@@ -6,7 +6,7 @@
 #ifndef RTI_BATCH_READ_H
 #define RTI_BATCH_READ_H
 
-#include "bpf/loader.h"
+#include "bpf/batch/loader.h"
 #include "util/index_set.h"
 
 struct rti_member;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/tree_account.h"
+#include "bpf/account/tree_account.h"
 #include "os/platform.h"
 #include "os/proc_connector.h"
 #include "util/array.h"

@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bpf/account.h"
-#include "bpf/tree_account.h"
+#include "bpf/account/account.h"
+#include "bpf/account/tree_account.h"
 #include "collect/counters.h"
 
-/* What the kernel has counted of the whole tree by itself: see bpf/account.h. */
+/* What the kernel has counted of the whole tree by itself: see bpf/account/account.h. */
 struct rti_tree_counted {
 	uint64_t counters[RTI_COUNTERS];
 	uint64_t peak_rss_bytes; /* of the processes that have ended; 0: none has */

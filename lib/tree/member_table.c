@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/loader.h"
+#include "bpf/batch/loader.h"
 #include "collect/pid_stat.h"
 #include "tree/strategy.h"
 

@@ -6,7 +6,7 @@
 #ifndef RTI_TREE_H
 #define RTI_TREE_H
 
-#include "bpf/account.h"
+#include "bpf/account/account.h"
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup/cgroup.h"

@@ -3,7 +3,7 @@
 #ifndef RTI_WATCH_STATE_H
 #define RTI_WATCH_STATE_H
 
-#include "bpf/tree_watch.h"
+#include "bpf/watch/tree_watch.h"
 #include "os/procfs.h"
 #include "tree/strategy.h"
 #include "util/index_set.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "bpf/batch.h"
+#include "bpf/batch/batch.h"
 
 extern const struct rti_batch_ops rti_bpf_batch __attribute__((visibility("default")));
 

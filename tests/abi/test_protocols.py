@@ -15,7 +15,7 @@ from harness import SOURCE, need, skip
 RECORDS = SOURCE / "tests/abi/protocols"
 HEADERS = {
     "supervisor": ("lib/os/protocol/supervisor_protocol.h", r'RTI_PROTOCOL "(\d+)"'),
-    "batch": ("lib/bpf/batch.h", r"RTI_BATCH_PLUGIN (\d+)u"),
+    "batch": ("lib/bpf/batch/batch.h", r"RTI_BATCH_PLUGIN (\d+)u"),
 }
 
 

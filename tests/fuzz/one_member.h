@@ -8,7 +8,7 @@
 #include "input.h"
 
 #include "api/tracker.h"
-#include "bpf/batch.h"
+#include "bpf/batch/batch.h"
 
 #define MEMBER_PID 100
 

@@ -86,7 +86,7 @@ def read_includes(files: Dict[str, str]) -> List[Include]:
 
 
 def kernel_files(includes: Iterable[Include]) -> Set[str]:
-    """What is compiled for the kernel: lib/bpf/*.bpf.c, and what it includes."""
+    """What is compiled for the kernel: lib/bpf/*/*.bpf.c, and what it includes."""
     includes = list(includes)
     known = {include.path for include in includes if include.path.endswith(".bpf.c")}
     while True:

@@ -7,11 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "bpf/loader.h"
+#include "bpf/account/tree_account.h"
+#include "bpf/batch/loader.h"
 #include "bpf/module.h"
-#include "bpf/trace.h"
-#include "bpf/tree_account.h"
-#include "bpf/tree_watch.h"
+#include "bpf/trace/trace.h"
+#include "bpf/watch/tree_watch.h"
 #include "command/call_faults.h"
 #include "descriptors.h"
 #include "fixture.h"

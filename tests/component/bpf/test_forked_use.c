@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bpf/tree_account.h"
-#include "bpf/tree_watch.h"
+#include "bpf/account/tree_account.h"
+#include "bpf/watch/tree_watch.h"
 #include "refusals.h"
 #include "suite.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "bpf/module.h"
-#include "bpf/trace.h"
+#include "bpf/trace/trace.h"
 #include "suite.h"
 #include "trace/back_end.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "batch_tree_fixture.h"
 
-#include "bpf/loader.h"
+#include "bpf/batch/loader.h"
 #include "tree_inside.h"
 
 struct batch_tree_fixture fix;

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bpf/account/tree_account.h"
 #include "bpf/refusal.h"
-#include "bpf/tree_account.h"
 #include "os/proc_connector.h"
 #include "os/process/pidfd.h"
 #include "suite.h"

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "bpf/account.h"
+#include "bpf/account/account.h"
 
 #define FAKE_EVENTS_MAX 4
 

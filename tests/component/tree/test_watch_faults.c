@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/tree_watch.h"
+#include "bpf/watch/tree_watch.h"
 #include "children.h"
 #include "tree_inside.h"
 #include "util/index_set.h"

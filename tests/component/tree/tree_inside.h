@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "api/tracker.h"
-#include "bpf/loader.h"
+#include "bpf/batch/loader.h"
 #include "os/platform.h"
 #include "os/protocol/supervisor_protocol.h"
 

@@ -2,7 +2,7 @@
 /* What a peak poll adds to the account of a member. */
 #include "tree/usage_post.h"
 
-#include "bpf/batch.h"
+#include "bpf/batch/batch.h"
 #include "suite.h"
 #include "tree/state.h"
 

@@ -4,7 +4,7 @@
 #ifndef ACCOUNT_SKELETON_H
 #define ACCOUNT_SKELETON_H
 
-#include "bpf/account.h"
+#include "bpf/account/account.h"
 #include "parts.h"
 
 struct rti_account_bpf {

@@ -4,7 +4,7 @@
 #ifndef BATCH_SKELETON_H
 #define BATCH_SKELETON_H
 
-#include "bpf/batch.h"
+#include "bpf/batch/batch.h"
 #include "parts.h"
 
 struct rti_bpf__bss {

@@ -4,7 +4,7 @@
 #ifndef TRACE_SKELETON_H
 #define TRACE_SKELETON_H
 
-#include "bpf/trace.h"
+#include "bpf/trace/trace.h"
 #include "parts.h"
 
 struct rti_trace_bpf {

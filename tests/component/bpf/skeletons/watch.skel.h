@@ -4,7 +4,7 @@
 #ifndef WATCH_SKELETON_H
 #define WATCH_SKELETON_H
 
-#include "bpf/watch.h"
+#include "bpf/watch/watch.h"
 #include "parts.h"
 
 struct rti_watch_bpf {

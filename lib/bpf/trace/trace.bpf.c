@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The BPF programs that trace calls of getrusage(2), wait4(2) and waitid(2).
+ *
+ * They run at the entry and the return of every system call, so all but the traced calls must pass
+ * at once. Built twice: with RTI_TRACE_RAW for raw tracepoints. */
+#include "bpf/kernel.h"
+
+#include <stdbool.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "trace.h"
+#include "trace_call.h"
+
+const volatile struct rti_trace_settings settings;
+struct rti_trace_shared shared;
+
+#include "bpf/own_pid.h"
+#include "bpf/task_mark.h"
+
+#ifdef RTI_TRACE_RAW
+#define HOOK(name) SEC("raw_tp/" name)
+#else
+#define HOOK(name) SEC("tp_btf/" name)
+#endif
+
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define TASK_NEW 0x800u
+#define WNOHANG 1u
+#define SIGCHLD 17
+#define RUSAGE_CHILDREN (-1)
+
+/* asm-generic/errno-base.h, include/linux/errno.h */
+#define EOPNOTSUPP 95
+
+#define ANCESTORS_MAX 4096
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536); /* the plug-in sets another size */
+} ring SEC(".maps");
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* An event that finds the ring without room for it must be counted: seen + lost = made. */
+static void *reserve(__u64 size)
+{
+	return bpf_ringbuf_reserve(&ring, size, 0);
+}
+
+#include "trace_path.h"
+
+/* A wake-up costs more than an event, so most events do not wake the reader. */
+static __u64 wake_flag(bool is_urgent)
+{
+	__u32 at = *(volatile __u32 *)&shared.wake;
+
+	if (!is_urgent && at != RTI_WAKE_AT_ONCE &&
+	    (at == RTI_WAKE_DONE ||
+	     bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.quarter_bytes))
+		return BPF_RB_NO_WAKEUP;
+	shared.wake = RTI_WAKE_DONE;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static void announce_end(void)
+{
+	__u64 record = RTI_RING_END;
+
+	bpf_ringbuf_output(&ring, &record, sizeof(record), BPF_RB_FORCE_WAKEUP);
+}
+
+/* A walk from a thread group leader to its ancestors. */
+struct ancestry {
+	struct task_struct *at;
+	int tgid; /* of the first */
+	bool is_in_tree;
+};
+
+/* Returns 0 to go on. */
+static long look_at_ancestor(__u32 i, struct ancestry *walk)
+{
+	struct task_struct *at = walk->at;
+	const struct task_mark *mark;
+
+	/* A process alone: its ancestors do not matter. */
+	if (!at || (!settings.has_children && READ(at, tgid) != walk->tgid))
+		return 1;
+	mark = find_mark(at);
+	if ((mark && mark->flags & MARK_MEMBER) ||
+	    (settings.target == RTI_TARGET_PID && own_pid(at) == settings.target_pid)) {
+		walk->is_in_tree = true;
+		return 1;
+	}
+	if (READ(at, tgid) <= 1)
+		return 1;
+	walk->at = READ(at, real_parent);
+	return 0;
+}
+
+/* Whether an ancestor, or the thread group leader, is marked or the target. */
+static bool is_in_tree(struct task_struct *task)
+{
+	struct ancestry walk = { .at = READ(task, group_leader), .tgid = READ(task, tgid) };
+
+	bpf_loop(ANCESTORS_MAX, look_at_ancestor, &walk, 0);
+	return walk.is_in_tree;
+}
+
+#ifndef RTI_TRACE_RAW
+/* It may begin to exit meanwhile. on_exit may have run before it was marked, and then nothing else
+ * would count it out. */
+static void mark_found(struct task_struct *task)
+{
+	struct task_mark *mark = make_mark(task);
+
+	if (!mark) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+		return;
+	}
+	if (mark->flags & MARK_MEMBER)
+		return;
+	begin_thread(mark, 0, &shared.threads);
+	__sync_fetch_and_add(&shared.found, 1);
+	send_path((__u64)BPF_CORE_READ(task, mm, exe_file));
+	if (task->flags & PF_EXITING) {
+		end_thread(mark, &shared.threads);
+		drop_mark(task);
+	}
+}
+
+/* A child that does not run yet: on_fork marks it at this moment, or has not because the search
+ * had not begun. */
+static bool is_being_forked(const struct task_struct *task)
+{
+	return task->__state == TASK_NEW;
+}
+
+/* Marks the threads of the tree that were there before the trace. What they fork meanwhile is
+ * marked by on_fork: two programs might make two marks for one thread. */
+SEC("iter/task")
+int seed(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	const struct task_mark *mark;
+
+	/* A thread that has begun to exit makes no more calls. */
+	if (!task || task->flags & PF_EXITING)
+		return 0;
+	mark = find_mark(task);
+	if ((mark && mark->flags & MARK_MEMBER) || !is_in_tree(task))
+		return 0;
+	if (is_being_forked(task))
+		__sync_fetch_and_add(&shared.found, 1); /* look again */
+	else
+		mark_found(task);
+	return 0;
+}
+#endif
+
+static bool has_comm_of_supervisor(const struct task_struct *task)
+{
+	union {
+		char text[16];
+		__u64 words[2];
+	} comm, name = { "rtrack-supervis" }; /* as the kernel cuts it */
+
+	bpf_core_read(&comm, sizeof(comm), &task->comm);
+	return comm.words[0] == name.words[0] && comm.words[1] == name.words[1];
+}
+
+/* Returns the flags of the mark for a child; 0: none. */
+static __u32 inherited_flags(struct task_struct *parent, struct task_struct *child)
+{
+	const struct task_mark *mark = find_mark(parent);
+	bool is_thread = READ(parent, tgid) == READ(child, tgid);
+
+	if (mark && mark->flags & MARK_MEMBER) {
+		if (!is_thread && !settings.has_children && !(mark->flags & MARK_QUIET))
+			return 0;
+		return MARK_MEMBER | (mark->flags & MARK_QUIET);
+	}
+	if (shared.armed && (__u64)parent == shared.armed && !is_thread)
+		return MARK_MEMBER | MARK_FIRST;
+	if ((shared.is_seeding || shared.unmarked) && (is_thread || settings.has_children) &&
+	    is_in_tree(parent))
+		return MARK_MEMBER;
+	return 0;
+}
+
+/* A thread of the tree without a mark. With storage, a search marks it later and counts it then.
+ * Otherwise it has none for ever: so it is counted in now, and out by count_out_unmarked(). */
+static void note_unmarked(void)
+{
+	__sync_fetch_and_add(&shared.unmarked, 1);
+#ifdef RTI_TRACE_RAW
+	__sync_fetch_and_add(&shared.threads, 1);
+#endif
+}
+
+static void count_out_unmarked(struct task_struct *task)
+{
+#ifdef RTI_TRACE_RAW
+	if (settings.target != RTI_TARGET_ALL && shared.unmarked && is_in_tree(task) &&
+	    __sync_fetch_and_add(&shared.threads, -1) == 1)
+		announce_end();
+#endif
+}
+
+/* The child does not run yet. */
+HOOK("sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
+{
+	__u32 flags = inherited_flags(parent, child);
+	struct task_mark *mark;
+
+	if (!flags)
+		return 0;
+	mark = make_mark(child);
+	if (mark)
+		begin_thread(mark, flags, &shared.threads);
+	else
+		note_unmarked();
+	return 0;
+}
+
+HOOK("sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+	struct task_mark *mark = find_mark(task);
+
+	if (!mark) {
+		count_out_unmarked(task);
+		return 0;
+	}
+	if (end_thread(mark, &shared.threads))
+		announce_end();
+	drop_mark(task);
+	return 0;
+}
+
+/* The supervisor is hidden as soon as it is one. What it forks is quiet until it executes a
+ * program. E.g.: it also forks a process that removes a cgroup, later. It is counted all the same:
+ * the supervisor, and the library, may go on before the program has come here (kernel/exec.c,
+ * exec_mmap()). */
+HOOK("sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm *program)
+{
+	struct task_mark *mark = find_mark(task);
+
+	if (settings.target != RTI_TARGET_ALL && (!mark || !(mark->flags & MARK_MEMBER)))
+		return 0;
+	if (mark && shared.armed && mark->flags & MARK_FIRST && has_comm_of_supervisor(task))
+		hide_supervisor(mark, &shared.threads);
+	else if (mark && mark->flags & MARK_QUIET)
+		__sync_fetch_and_and(&mark->flags, ~MARK_QUIET);
+	send_path((__u64)BPF_CORE_READ(program, file));
+	return 0;
+}
+
+/* Whether the calls of a thread of a tree are traced. *mark is NULL if it could not get a mark. */
+static bool is_traced(struct task_struct *task, struct task_mark **mark)
+{
+	*mark = find_mark(task);
+	if (shared.unmarked && (!*mark || !((*mark)->flags & MARK_MEMBER)) && is_in_tree(task)) {
+#ifndef RTI_TRACE_RAW
+		mark_found(task);
+		*mark = find_mark(task);
+#endif
+		if (!*mark)
+			return true;
+	}
+	return *mark && ((*mark)->flags & (MARK_MEMBER | MARK_QUIET)) == MARK_MEMBER;
+}
+
+/* Returns false if the calls of a thread are not traced. */
+static bool get_mark(struct task_struct *task, struct task_mark **mark)
+{
+	if (settings.target != RTI_TARGET_ALL)
+		return is_traced(task, mark);
+	*mark = make_stored_mark(task);
+	return true;
+}
+
+HOOK("sys_enter")
+int BPF_PROG(on_entry, struct pt_regs *regs, long number)
+{
+	struct task_struct *task;
+	struct task_mark *mark;
+
+	if (!may_be_traced((__u32)number))
+		return 0;
+	task = bpf_get_current_task_btf();
+	if (!(kind_of_call((__u32)number, is_32bit(task)) & settings.calls))
+		return 0;
+	if (!get_mark(task, &mark))
+		return 0;
+	if (mark) {
+		mark->entry_ns = bpf_ktime_get_ns();
+		mark->has_called = 1;
+	} else if (settings.target == RTI_TARGET_ALL) {
+		__sync_fetch_and_add(&shared.unmarked, 1);
+	}
+	return 0;
+}
+
+/* Whether a call has written figures. waitid(2) with WNOHANG returns 0 without a child, too: then
+ * only its siginfo_t differs. Sets RTI_TRACE_UNREAD if that cannot be known. */
+static bool has_figures(const struct call *call, long result, __u32 *flags)
+{
+	__s32 signal = 0;
+
+	if (!call->usage || result < 0)
+		return false;
+	if (call->kind == RTI_TRACE_WAIT4)
+		return result > 0;
+	if (call->kind != RTI_TRACE_WAITID || !(call->wait_options & WNOHANG))
+		return true;
+	if (!call->info || bpf_probe_read_user(&signal, sizeof(signal), (void *)call->info) < 0)
+		*flags |= RTI_TRACE_UNREAD;
+	return signal == SIGCHLD;
+}
+
+static void write_figures(struct rti_trace_record *record, const struct call *call)
+{
+	long err;
+
+	record->usage_bytes = 0;
+	if (!has_figures(call, record->result, &record->flags))
+		return;
+	if (call->flags & RTI_TRACE_32BIT) {
+		err = bpf_probe_read_user(record->usage, RTI_TRACE_USAGE_BYTES_32,
+		                          (void *)call->usage);
+		record->usage_bytes = RTI_TRACE_USAGE_BYTES_32;
+	} else {
+		err =
+		    bpf_probe_read_user(record->usage, RTI_TRACE_USAGE_BYTES, (void *)call->usage);
+		record->usage_bytes = RTI_TRACE_USAGE_BYTES;
+	}
+	if (err < 0) {
+		record->usage_bytes = 0;
+		record->flags |= RTI_TRACE_UNREAD;
+	}
+}
+
+static void write_pids(struct rti_trace_record *record, struct task_struct *task)
+{
+	const struct task_struct *parent = task->real_parent;
+
+	record->host_pid = task->tgid;
+	record->host_tid = task->pid;
+	record->host_ppid = parent->tgid;
+	if (own_level) {
+		record->pid = own_number(task->signal->pids[PIDTYPE_TGID]);
+		record->tid = own_number(task->thread_pid);
+		record->ppid = own_number(parent->signal->pids[PIDTYPE_TGID]);
+	} else {
+		record->pid = record->host_pid;
+		record->tid = record->host_tid;
+		record->ppid = record->host_ppid;
+	}
+}
+
+static __u64 pid_namespace(const struct pid *pid)
+{
+	const struct upid *number;
+	struct pid_namespace *namespace;
+
+	if (!pid)
+		return 0;
+	if (!pid->level)
+		return pid->numbers[0].ns->ns.inum;
+	number = entry_of(pid, pid->level);
+	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
+	return BPF_CORE_READ(namespace, ns.inum);
+}
+
+static void write_process(struct rti_trace_record *record, struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+	const struct file *exe = mm ? mm->exe_file : NULL;
+	const struct inode *inode = exe ? exe->f_inode : NULL;
+
+	record->exe_inode = inode ? inode->i_ino : 0;
+	record->exe_device = inode ? inode->i_sb->s_dev | (__u64)inode->i_generation << 32 : 0;
+	record->thread_start_ns = task->start_boottime;
+	record->cgroup_id = bpf_get_current_cgroup_id();
+	record->mount_namespace = task->nsproxy->mnt_ns->ns.inum;
+	record->pid_namespace = pid_namespace(task->thread_pid);
+	record->uid = (__u32)bpf_get_current_uid_gid();
+	record->cpu = bpf_get_smp_processor_id();
+	bpf_get_current_comm(record->comm, sizeof(record->comm));
+}
+
+static void write_call(struct rti_trace_record *record, const struct call *call, long returned,
+                       __u64 entry_ns)
+{
+	record->call = call->kind;
+	record->flags = call->flags | (entry_ns ? 0 : RTI_TRACE_NO_ENTRY);
+	record->lost = shared.lost;
+	record->entry_ns = entry_ns;
+	record->return_ns = bpf_ktime_get_ns();
+	record->result = returned;
+	record->usage_address = call->usage;
+	record->who = call->who;
+	record->wait_id = call->wait_id;
+	record->wait_options = call->wait_options;
+}
+
+static void send_record(struct task_struct *task, const struct call *call, long returned,
+                        __u64 entry_ns)
+{
+	struct rti_trace_record *record = reserve(sizeof(*record));
+	bool is_urgent = settings.wakes_for_children && call->kind == RTI_TRACE_GETRUSAGE &&
+	                 call->who == RUSAGE_CHILDREN && returned == 0;
+
+	if (!record) {
+		__sync_fetch_and_add(&shared.lost, 1);
+		return;
+	}
+	write_call(record, call, returned, entry_ns);
+	write_figures(record, call);
+	write_pids(record, task);
+	write_process(record, task);
+	bpf_ringbuf_submit(record, wake_flag(is_urgent));
+}
+
+/* A return without an entry: a thread may have been waiting when the trace began. Otherwise a
+ * seccomp filter has refused the call before it was made, and what it seems to return is made up.
+ * getrusage(2) does not wait. */
+static bool was_waiting(const struct task_struct *task, struct task_mark *mark, __u32 kind)
+{
+	if (kind == RTI_TRACE_GETRUSAGE || task->start_boottime >= shared.began_ns ||
+	    mark->has_called)
+		return false;
+	mark->has_called = 1;
+	return true;
+}
+
+/* There may have been no memory for the time of the entry. */
+static bool has_lost_entry(const struct task_mark *mark)
+{
+	return !mark || (settings.target == RTI_TARGET_ALL && shared.unmarked);
+}
+
+HOOK("sys_exit")
+int BPF_PROG(on_return, struct pt_regs *regs, long returned)
+{
+	__u32 number = SYSCALL_NUMBER(regs);
+	struct call call = { 0 };
+	struct task_struct *task;
+	struct task_mark *mark;
+	__u64 entry_ns = 0;
+	bool is_32;
+
+	if (!may_be_traced(number))
+		return 0;
+	task = bpf_get_current_task_btf();
+	is_32 = is_32bit(task);
+	call.kind = kind_of_call(number, is_32) & settings.calls;
+	if (!call.kind)
+		return 0;
+	if (!get_mark(task, &mark))
+		return 0;
+	if (mark) {
+		entry_ns = mark->entry_ns;
+		mark->entry_ns = 0;
+	}
+	if (!entry_ns && !has_lost_entry(mark) && !was_waiting(task, mark, call.kind))
+		return 0;
+	call.flags = is_32 ? RTI_TRACE_32BIT : 0;
+	read_arguments(&call, regs, is_32);
+	send_record(task, &call, returned, entry_ns);
+	return 0;
+}
+
+/* Set how the kernel's numbers and paths translate for the caller, which will read the ring. */
+SEC("syscall")
+int set_up(void *ctx)
+{
+	struct task_struct *caller = bpf_get_current_task_btf();
+	const struct uid_gid_map *map = &caller->cred->user_ns->uid_map;
+	const struct uid_gid_extent *extents = map->extent;
+	__u32 count = BPF_CORE_READ(map, nr_extents);
+
+	note_own_namespace(caller);
+	note_own_root(caller);
+	if (count > UID_GID_MAP_MAX_BASE_EXTENTS)
+		extents = BPF_CORE_READ(map, forward);
+	if (count > RTI_UID_EXTENTS_MAX)
+		return -EOPNOTSUPP;
+	bpf_probe_read_kernel(shared.uid_extent, count * sizeof(*extents), extents);
+	shared.uid_extents = count;
+	shared.began_ns = bpf_ktime_get_boot_ns();
+	shared.began_monotonic_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* From now on mark what the calling thread forks. */
+SEC("syscall")
+int arm(void *ctx)
+{
+	shared.armed = (__u64)bpf_get_current_task_btf();
+	return 0;
+}

@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Loads the BPF programs that trace calls by raw tracepoints. */
-#define RTI_TRACE_RAW
-#include "bpf/trace_load.c"
