@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The descendants of a process, listed once. A tree that is followed finds them with
- * tree/discovery.c, which remembers what it has read. */
+ * tree/scan/discovery.c, which remembers what it has read. */
 #ifndef RTI_DESCENDANTS_H
 #define RTI_DESCENDANTS_H
 

@@ -19,7 +19,7 @@
 #include "os/process/fd_map.h"
 #include "os/process/pidfd.h"
 #include "os/process/spawn.h"
-#include "tree/fork_tracker.h"
+#include "tree/sources/fork_tracker.h"
 
 #define NAP_NS 2000000
 #define NAPS_MAX 100 /* until killed processes are gone */

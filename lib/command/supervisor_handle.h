@@ -9,7 +9,7 @@
 
 #include "os/process/spawn.h"
 #include "os/protocol/supervisor_protocol.h"
-#include "tree/reaped.h"
+#include "tree/pure/reaped.h"
 
 /* Written by supervisor_client.c and own_supervisor.c only. */
 struct rti_supervisor {

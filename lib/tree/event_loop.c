@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "os/process/pidfd.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 
 void rti_tree_loop_init(struct rti_tree_loop_state *loop)
 {

@@ -5,7 +5,7 @@
 
 #include "os/pid_file.h"
 #include "os/procfs_path.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 #include "tree/tree.h"
 
 static const char *file_of(uint64_t met, uint64_t has)

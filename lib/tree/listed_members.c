@@ -3,11 +3,11 @@
 #include "tree/listed_members.h"
 
 #include "collect/pid_stat.h"
-#include "tree/clock_read.h"
-#include "tree/discovery.h"
-#include "tree/member_read.h"
-#include "tree/memory_note.h"
-#include "tree/new_members.h"
+#include "tree/memory/memory_note.h"
+#include "tree/read/member_read.h"
+#include "tree/scan/clock_read.h"
+#include "tree/scan/discovery.h"
+#include "tree/scan/new_members.h"
 #include "util/visit.h"
 
 /* A pid that is reused shows the exited member until the end of this sample. */

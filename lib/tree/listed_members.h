@@ -3,7 +3,7 @@
 #ifndef RTI_LISTED_MEMBERS_H
 #define RTI_LISTED_MEMBERS_H
 
-#include "tree/state.h"
+#include "tree/state/state.h"
 
 /* Add the processes of the list that are new, drop the members that have moved elsewhere, and read
  * the CPU clocks of all members. Members move in memory. */

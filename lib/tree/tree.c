@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* One process tree: the steps of a sample. */
 #include "tree/tree.h"
-#include "tree/memory.h"
+#include "tree/memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "tree/discovery.h"
 #include "tree/event_loop.h"
-#include "tree/exit_accounting.h"
-#include "tree/gpu.h"
-#include "tree/gpu_state.h"
-#include "tree/kernel_account.h"
+#include "tree/exits/exit_accounting.h"
+#include "tree/gpu/gpu.h"
+#include "tree/gpu/gpu_state.h"
 #include "tree/listed_members.h"
-#include "tree/member_read.h"
-#include "tree/member_row.h"
-#include "tree/memory_peak.h"
-#include "tree/reused_pids.h"
-#include "tree/tree_metrics.h"
-#include "tree/watched.h"
+#include "tree/memory/memory_peak.h"
+#include "tree/read/member_read.h"
+#include "tree/read/member_row.h"
+#include "tree/scan/discovery.h"
+#include "tree/scan/kernel_account.h"
+#include "tree/scan/reused_pids.h"
+#include "tree/sum/tree_metrics.h"
+#include "tree/watch/watched.h"
 
 #define CACHE_LINE 64
 

@@ -10,9 +10,9 @@
 #include "collect/collector.h"
 #include "collect/status.h"
 #include "os/cgroup/cgroup.h"
-#include "tree/gpu_peak.h"
-#include "tree/member_list.h"
-#include "tree/member_row.h"
+#include "tree/gpu/gpu_peak.h"
+#include "tree/member/member_list.h"
+#include "tree/read/member_row.h"
 
 struct rti_fork_tracker;
 struct rti_reaped;

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "tree/fork_tracker.h"
+#include "tree/sources/fork_tracker.h"
 #include "util/descendant_set.h"
 
 #define ROOT 1

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "memory_files.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 
 #define TICK_NS 10000000
 #define PAGE_KIB 4

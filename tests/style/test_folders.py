@@ -13,7 +13,6 @@ WITHOUT_LIMIT = {"lib/collect", "lib/parse"}
 # Folders that have yet to be divided, with the most units that they may have until then.
 UNDIVIDED: Dict[str, int] = {
     "lib/api": 22,
-    "lib/tree": 61,
 }
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "os/cgroup/cgroup.h"
-#include "tree/fork_tracker.h"
+#include "tree/sources/fork_tracker.h"
 #include "tree_inside.h"
 
 static uint32_t count_cpus(void)

@@ -10,7 +10,7 @@
 #include "api/tracker.h"
 #include "fake_collector.h"
 #include "suite.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 
 #define TREE 12
 #define SECOND UINT64_C(1000000000)

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "suite.h"
-#include "tree/discovery.h"
-#include "tree/member_read.h"
-#include "tree/new_members.h"
-#include "tree/pss_read.h"
-#include "tree/state.h"
-#include "tree/watched.h"
+#include "tree/read/member_read.h"
+#include "tree/read/pss_read.h"
+#include "tree/scan/discovery.h"
+#include "tree/scan/new_members.h"
+#include "tree/state/state.h"
+#include "tree/watch/watched.h"
 #include "util/descendant_set.h"
 
 #define TEST_EVENTS_MAX 4

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of DRM clients at its limits. tests/component/tree/test_gpu_drm.c has the figures. */
+/* The table of DRM clients at its limits. tests/component/tree/gpu/test_gpu_drm.c has the figures.
+ * */
 #include "collect/drm_clients.h"
 
 #include <errno.h>

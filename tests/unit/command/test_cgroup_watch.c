@@ -4,7 +4,7 @@
 
 #include "command/handle.h"
 #include "suite.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 
 #define MS UINT64_C(1000000)
 #define NOW_NS (1000000 * MS)

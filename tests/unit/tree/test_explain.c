@@ -6,7 +6,7 @@
 #include "os/procfs.h"
 #include "os/protocol/supervisor_protocol.h"
 #include "suite.h"
-#include "tree/state.h"
+#include "tree/state/state.h"
 #include "tree/tree.h"
 
 #define PID 100

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a member say of its memory: which member it has its memory from, and when it
+ * moves on to another address space. */
+#include "tree/memory/memory_note.h"
+
+#include <errno.h>
+
+#include "os/procfs_path.h"
+#include "tree/read/member_read.h"
+#include "tree/state/state.h"
+
+/* A look is torn if RSS differs by more than this between its two reads of statm. */
+#define TORN_PAGES 32u
+
+static uint64_t hash_text(const char *text, size_t len)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* Names the program that a member runs: by its file, else by its name. */
+static uint64_t program_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_path exe = rti_pid_path(m->pid, "exe");
+	char target[1024]; /* where a path is longer, its start is the name */
+	ssize_t len =
+	    rti_procfs_readlink(tree->ctx->procfs, RTI_PROC, exe.text, target, sizeof(target));
+
+	return len > 0 ? hash_text(target, (size_t)len)
+	               : hash_text(m->stat.comm, sizeof(m->stat.comm));
+}
+
+static void enter_program(struct rti_tree *tree, struct rti_member *m,
+                          const struct rti_member *parent)
+{
+	struct rti_executables *table = &tree->memory.executables;
+
+	if (parent) {
+		m->memory.executable = parent->memory.executable;
+		rti_executables_enter_again(table, m->memory.executable);
+	} else {
+		m->memory.executable = rti_executables_enter(table, program_of(tree, m));
+	}
+}
+
+/* A fork leaves the stack where it was, and an exec moves it. */
+static bool has_stack_of(const struct rti_memory_look *look, const struct rti_member *other)
+{
+	return other->memory.is_present && look->stack == other->memory.look.stack;
+}
+
+static struct rti_member *find_by_stack(const struct rti_tree *tree, const struct rti_member *m,
+                                        const struct rti_memory_look *look)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *other = &tree->table.members[i];
+
+		if (other != m && has_stack_of(look, other))
+			return other;
+	}
+	return NULL;
+}
+
+static struct rti_member *find_by_program(const struct rti_tree *tree, const struct rti_member *m)
+{
+	int executable = rti_executables_find(&tree->memory.executables, program_of(tree, m));
+
+	for (size_t i = 0; executable >= 0 && i < tree->table.count; i++) {
+		struct rti_member *other = &tree->table.members[i];
+
+		if (other != m && other->memory.is_present &&
+		    other->memory.executable == executable)
+			return other;
+	}
+	return NULL;
+}
+
+/* The member that a forked one has its memory from: its parent. If that has ended, as that of a
+ * daemon has, another one that has its memory from there, too. Where the stack is shows only to a
+ * caller that may trace the process. Without that, the parent or the same program must do. */
+static struct rti_member *find_parent(const struct rti_tree *tree, const struct rti_member *m,
+                                      const struct rti_memory_look *look)
+{
+	struct rti_member *parent;
+
+	if (!look->is_forked)
+		return NULL;
+	parent = rti_member_find(&tree->table, m->stat.ppid);
+	if (parent && (parent == m || !parent->memory.is_present))
+		parent = NULL;
+	if (!look->stack || (parent && !parent->memory.look.stack))
+		return parent ? parent : find_by_program(tree, m);
+	return parent && has_stack_of(look, parent) ? parent : find_by_stack(tree, m, look);
+}
+
+/* vfork(2) lets the child use the memory of its parent, so all that it maps is its parent's. */
+static bool shares_space(const struct rti_tree *tree, const struct rti_member *m,
+                         const struct rti_member *parent, const struct rti_memory_look *look)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+
+	return rti_memory_looks_alike(look, &parent->memory.look) && platform->have_same_memory &&
+	       platform->have_same_memory(m->pid, parent->pid);
+}
+
+/* A start time in clock ticks is at most a tick before the exact one. */
+static bool was_forked_before(const struct rti_tree *tree, const struct rti_member *m,
+                              uint64_t monotonic_ns)
+{
+	const struct rti_platform *platform = tree->ctx->platform;
+	uint64_t start_ns = m->starttime * platform->tick_ns;
+	struct rti_now now;
+
+	platform->now(&now);
+	return m->has_starttime && start_ns < monotonic_ns + now.boottime_ns - now.monotonic_ns;
+}
+
+static void leave(struct rti_tree *tree, struct rti_member *m)
+{
+	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
+	uint64_t shared = rti_memory_leave(&tree->table, m);
+
+	rti_note_memory_change(tree);
+	rti_note_drift(tree, had_space ? shared : 0);
+	/* What its children have from it they may still share with the process that forked it. */
+	if (m->pid == tree->memory.root_pid && !has_forked)
+		tree->memory.has_outside_sharer = false;
+	tree->pss_rounds.next_try_ns = 0; /* what is left may cost less */
+	rti_executables_leave(&tree->memory.executables, m->memory.executable);
+	m->memory.executable = -1;
+	m->pss = (struct rti_pss_part){ 0 };
+}
+
+static bool has_executed(const struct rti_memory_look *last, const struct rti_memory_look *now)
+{
+	return (last->is_forked && !now->is_forked) ||
+	       (last->stack && now->stack && last->stack != now->stack);
+}
+
+/* Whether it has moved on from the address space that it had at its last look. */
+static bool has_other_space(const struct rti_tree *tree, const struct rti_member *m,
+                            const struct rti_memory_look *look)
+{
+	const struct rti_member *parent = rti_member_find(&tree->table, m->memory.parent);
+
+	if (has_executed(&m->memory.look, look))
+		return true;
+	return m->memory.has_parents_space && !(parent && shares_space(tree, m, parent, look));
+}
+
+int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m, struct rti_memory_look *look)
+{
+	struct rti_pid_statm statm;
+	int err = rti_read_statm(tree, m, &statm);
+
+	if (err < 0)
+		return err == -ENOENT ? -ESRCH : err;
+	look->is_torn = statm.resident_pages > look->rss_pages + TORN_PAGES ||
+	                look->rss_pages > statm.resident_pages + TORN_PAGES;
+	look->rss_pages = statm.resident_pages;
+	look->shared_pages = statm.shared_pages;
+	look->size_pages = statm.size_pages;
+	return 0;
+}
+
+/* stat of a member without relatives is read seldom in polls. So it may have executed a program
+ * since, and its faults may be older than its pages. */
+static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
+{
+	struct rti_memory_look now;
+
+	if (!parent || !parent->memory.is_present || parent->clock.row ||
+	    rti_memory_needs_stat(tree, parent) || rti_read_member_stat(tree, parent) < 0)
+		return;
+	now = parent->memory.look;
+	now.faults = parent->stat.minflt;
+	now.stack = parent->stat.stack;
+	now.is_forked = parent->stat.flags & RTI_PF_FORKNOEXEC;
+	if (has_executed(&parent->memory.look, &now))
+		rti_memory_note(tree, parent, &now);
+	else
+		parent->memory.look.faults = parent->memory.counted.faults = now.faults;
+	rti_note_memory_change(tree);
+}
+
+/* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
+static bool has_parent_outside(const struct rti_tree *tree, const struct rti_member *m,
+                               const struct rti_member *parent)
+{
+	return tree->list ? !parent : m->pid == tree->memory.root_pid;
+}
+
+static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *look)
+{
+	struct rti_memory_look first = *look;
+	struct rti_member *parent;
+	uint64_t shared;
+
+	if (look->is_forked)
+		look_at_parent(tree, rti_member_find(&tree->table, m->stat.ppid));
+	parent = find_parent(tree, m, look);
+	if (parent) {
+		first.is_late = parent->pid != m->stat.ppid ||
+		                was_forked_before(
+				    tree, m, parent->memory.before_at_ns + tree->memory.longest_ns);
+	}
+	shared = rti_memory_join(&m->memory, &first, parent);
+	rti_note_memory_change(tree);
+	enter_program(tree, m, parent);
+	if (parent && shares_space(tree, m, parent, look))
+		m->memory.has_parents_space = true;
+	else
+		rti_note_drift(tree, shared);
+	if (look->is_forked && has_parent_outside(tree, m, parent) && !tree->supervised.pid)
+		tree->memory.has_outside_sharer = true;
+}
+
+/* Whether a look leaves the sums as they are: it shows what the last one has shown, and both show
+ * it in full. The first after a read of PSS moves that on by what has changed while it was read. */
+static bool is_same(const struct rti_member *m, const struct rti_memory_look *now)
+{
+	const struct rti_memory_look *last = &m->memory.look;
+
+	return last->rss_pages == now->rss_pages && last->shared_pages == now->shared_pages &&
+	       last->shmem_pages == now->shmem_pages && last->faults == now->faults &&
+	       !last->is_torn && !now->is_torn && last->at_ns > m->pss.at_ns;
+}
+
+static void update(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *now)
+{
+	if (!is_same(m, now))
+		rti_note_memory_change(tree);
+	rti_note_drift(tree, rti_memory_update(&m->memory, now));
+}
+
+void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
+                     const struct rti_memory_look *look)
+{
+	struct rti_memory_part *memory = &m->memory;
+	struct rti_memory_look now = *look;
+
+	now.at_ns = tree->now_ns;
+	if (!tree->memory.is_modelled) {
+		memory->look = *look;
+		memory->is_present = look->rss_pages > 0;
+		return;
+	}
+	if (has_executed(&memory->look, look)) {
+		now.shmem_pages = 0; /* of before */
+		/* stat, which shows the exec, was read after statm, which may be of before. */
+		if (!m->clock.row)
+			rti_memory_look_again(tree, m, &now);
+	}
+	/* status is read seldom. */
+	if (now.shmem_pages > now.shared_pages)
+		now.shmem_pages = now.shared_pages;
+	if (memory->is_present && (now.rss_pages == 0 || has_other_space(tree, m, &now)))
+		leave(tree, m);
+	if (now.rss_pages == 0)
+		return;
+	if (memory->is_present)
+		update(tree, m, &now);
+	else
+		join(tree, m, &now);
+}
+
+void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
+{
+	if (m->memory.is_present && tree->memory.is_modelled)
+		leave(tree, m);
+	rti_note_memory_change(tree);
+	m->memory.is_present = m->memory.is_unknown = false;
+	m->memory.look = (struct rti_memory_look){ 0 };
+}
+
+static bool is_far(uint64_t a, uint64_t b)
+{
+	return a > b + TORN_PAGES || b > a + TORN_PAGES;
+}
+
+/* Whether the process may have run between the reads of statm and stat. */
+static bool may_be_torn(const struct rti_memory_look *last, const struct rti_memory_look *now)
+{
+	return is_far(last->rss_pages, now->rss_pages) || is_far(last->faults, now->faults);
+}
+
+void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
+{
+	const struct rti_figures *f = &m->values.figures;
+	uint64_t page_size = tree->ctx->platform->page_size;
+	struct rti_memory_look look = {
+		.rss_pages = f->row.rss_bytes / page_size,
+		.shared_pages = f->shared_bytes / page_size,
+		.size_pages = f->size_bytes / page_size,
+		.shmem_pages = f->shmem_bytes / page_size,
+		.faults = m->stat.minflt,
+		.stack = m->stat.stack,
+		.is_forked = m->stat.flags & RTI_PF_FORKNOEXEC,
+	};
+
+	if (m->end.has_exited) {
+		rti_memory_forget(tree, m);
+		return;
+	}
+	if (rti_is_supervisor(tree, m))
+		return;
+	/* What could not be read is not 0: it stays as it was. */
+	if (m->memory.is_unknown != !(f->valid & RT_HAS_RSS))
+		rti_note_memory_change(tree);
+	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
+	if (m->memory.is_unknown)
+		return;
+	if (rti_memory_needs_stat(tree, m) && !m->clock.row && may_be_torn(&m->memory.look, &look))
+		rti_memory_look_again(tree, m, &look);
+	rti_memory_note(tree, m, &look);
+}

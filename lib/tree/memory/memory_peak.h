@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The largest sums of memory that a tree has held, at samples and between them. */
+#ifndef RTI_MEMORY_PEAK_H
+#define RTI_MEMORY_PEAK_H
+
+#include "tree/state/state.h"
+
+/* Take a sample into the peaks, and fill them in. */
+void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
+
+/* Look for peaks between two samples: at the memory of all members, with new ones. */
+void rti_memory_peak_poll(struct rti_tree *tree);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Members as the lists of processes have them. */
+#include "tree/read/member_row.h"
+#include "tree/read/memory_figures.h"
+
+#include "collect/pid_stat.h"
+#include "collect/process_row.h"
+#include "os/cpu_time.h"
+#include "tree/state/state.h"
+#include "util/visit.h"
+
+/* What a poll leaves alone. The gauges are in the row already; the counters are as last read. */
+static void fill_counters(const struct rti_member *m, struct rt_process *out)
+{
+	out->size = sizeof(*out);
+	out->pid = m->pid;
+	out->start_ticks = m->starttime;
+	rti_process_row_set_counters(&m->values.figures, out);
+}
+
+/* What a poll moves: it reads stat and memory anew, and new members move the estimates of the
+ * others. */
+static void fill_moving(const struct rti_tree *tree, const struct rti_member *m,
+                        struct rt_process *out)
+{
+	rti_process_row_set_stat(&m->stat, out);
+	out->valid = m->values.figures.valid;
+	out->estimated = m->values.figures.estimated;
+	out->pss_bytes = out->pss_age_ns = out->pss_source = 0;
+	rti_memory_set_row(tree, m, out);
+}
+
+/* The row of the last sample; what the account has, and what a peak poll may have seen since. */
+static struct rti_member_row row_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const uint64_t *self = m->account.self;
+	const struct rti_cpu_clock *clock = &m->clock.now;
+	struct rti_member_row row = {
+		.process = m->values.figures.row,
+		.known = m->values.figures.valid | m->values.figures.partial,
+		.cpu_user_ns = self[RTI_CPU_USER],
+		.cpu_system_ns = self[RTI_CPU_SYSTEM],
+		.read_bytes = self[RTI_READ_BYTES],
+		.write_bytes = self[RTI_WRITE_BYTES],
+		.peak_rss_bytes = m->values.peak_rss_bytes,
+		.is_running = !m->end.has_exited && !rti_pid_stat_is_zombie(&m->stat),
+	};
+
+	fill_counters(m, &row.process);
+	fill_moving(tree, m, &row.process);
+	if (clock->total_ns > row.cpu_user_ns + row.cpu_system_ns) {
+		rti_split_cpu(clock->total_ns, clock->user_part_ns, clock->both_parts_ns,
+		              &row.cpu_user_ns, &row.cpu_system_ns);
+		row.known |= RT_HAS_CPU;
+	}
+	if (!row.peak_rss_bytes)
+		row.known &= ~RT_HAS_PEAK_RSS;
+	return row;
+}
+
+void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
+{
+	struct rti_member_row row;
+
+	if (!tree->supervised.on_exit || rti_is_supervisor(tree, m))
+		return;
+	row = row_of(tree, m);
+	row.is_running = false;
+	tree->supervised.on_exit(tree->supervised.on_exit_arg, &row);
+}
+
+void rti_tree_each(const struct rti_tree *tree,
+                   int (*each)(void *arg, const struct rti_member_row *row), void *arg)
+{
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		struct rti_member_row row;
+
+		if (rti_is_supervisor(tree, m))
+			continue;
+		row = row_of(tree, m);
+		if (each(arg, &row) != RTI_CONTINUE)
+			return;
+	}
+}
+
+void rti_rows_begin(struct rti_tree *tree)
+{
+	tree->rows = (struct rti_rows_state){ .count = tree->table.count,
+		                              .is_pss_exact = tree->memory.moment.is_exact };
+}
+
+/* Once between two samples at most: a poll of a tree in which no member has run moves nothing. */
+void rti_rows_keep(struct rti_tree *tree)
+{
+	if (tree->rows.are_kept)
+		return;
+	rti_memory_scale_shares(tree, tree->rows.is_pss_exact);
+	for (size_t i = 0; i < tree->rows.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		fill_moving(tree, m, &m->values.figures.row);
+	}
+	tree->rows.are_kept = true;
+}
+
+void rti_rows_want(struct rti_tree *tree)
+{
+	tree->wants_rows = true;
+	if (!tree->rows.are_kept)
+		rti_memory_scale_shares(tree, tree->rows.is_pss_exact);
+}
+
+void rti_tree_each_sampled(const struct rti_tree *tree,
+                           int (*each)(void *arg, const struct rt_process *row), void *arg)
+{
+	for (size_t i = 0; i < tree->rows.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		struct rt_process row = m->values.figures.row;
+
+		if (rti_is_supervisor(tree, m))
+			continue;
+		fill_counters(m, &row);
+		if (!tree->rows.are_kept)
+			fill_moving(tree, m, &row);
+		if (each(arg, &row) != RTI_CONTINUE)
+			return;
+	}
+}
+
+bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid)
+{
+	const struct rti_member *m = rti_member_find(&tree->table, pid);
+
+	return m && !rti_pid_stat_is_zombie(&m->stat);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* The PSS of members: which ones to read now, and what is known of them since. */
+#include "tree/read/pss_read.h"
+
+#include <errno.h>
+
+#include "collect/pid_mm.h"
+#include "tree/read/member_read.h"
+#include "tree/state/state.h"
+#include "util/arith.h"
+
+#define FEW_PAGES 256u
+#define RETRY_NS 1000000000u /* of what could not be read */
+#define FORGET_COST_NS UINT64_C(60000000000)
+
+static bool is_unreadable(const struct rti_tree *tree, const struct rti_pss_part *pss)
+{
+	return pss->error < 0 && tree->now_ns - pss->tried_at_ns < RETRY_NS;
+}
+
+static bool has_no_limit(const struct rti_tree *tree)
+{
+	return tree->pss_budget.share >= RTI_PSS_NO_LIMIT;
+}
+
+/* drift: reads up to then are no longer good. */
+static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint64_t drift)
+{
+	const struct rti_pss_part *pss = &m->pss;
+
+	if (!rti_memory_counts(&m->memory) || is_unreadable(tree, pss))
+		return false;
+	if (!pss->at_ns || pss->error < 0)
+		return true;
+	return pss->drift < drift || tree->now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
+}
+
+/* A member with much in swap costs more than its pages say. That may have changed by and by. */
+static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t cost_ns =
+	    rti_pss_predict(&tree->pss_budget, rti_pages_to_bytes(tree, m->memory.look.rss_pages));
+
+	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
+		return cost_ns;
+	return m->pss.cost_ns;
+}
+
+/* RSS when PSS was read. statm may be off by the pages that each CPU has yet to add. So it is only
+ * replaced if the process has grown or shrunk meanwhile. */
+static uint64_t rss_then(const struct rti_tree *tree, const struct rti_member *m,
+                         const struct rti_smaps_rollup *rollup)
+{
+	uint64_t before = m->memory.look.rss_pages,
+		 then = rollup->rss_kib * 1024 / tree->ctx->platform->page_size;
+	bool has_changed = then > before + FEW_PAGES || before > then + FEW_PAGES;
+
+	return has_changed ? then : before;
+}
+
+static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
+                       const struct rti_smaps_rollup *rollup)
+{
+	struct rti_pss_part *pss = &m->pss;
+
+	pss->error = err;
+	pss->tried_at_ns = tree->now_ns;
+	if (err < 0)
+		return;
+	pss->at_ns = tree->now_ns;
+	pss->pss_bytes = rollup->pss_kib * 1024;
+	pss->anon_bytes = rollup->pss_anon_kib * 1024;
+	pss->has_kinds = rollup->has_kinds;
+	pss->drift = tree->drift;
+	pss->anon_pages =
+	    rti_subtract_saturated(rss_then(tree, m, rollup), m->memory.look.shared_pages);
+}
+
+/* Returns the CPU time of the caller afterwards, which is where the next one starts. */
+static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_t started_ns)
+{
+	uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages), ended_ns;
+	struct rti_smaps_rollup rollup;
+	int err = rti_read_rollup(tree, m, &rollup);
+
+	ended_ns = tree->ctx->platform->thread_cpu_ns();
+	m->pss.cost_ns = ended_ns - started_ns;
+	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
+	store_read(tree, m, err, &rollup);
+	rti_note_change(tree);
+	rti_note_memory_change(tree);
+	return ended_ns;
+}
+
+/* By how many pages its sharing with others may have changed since it was looked at; -ESRCH if it
+ * has ended. */
+static int64_t look_once_more(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_memory_look now = m->memory.look;
+	struct rti_pid_statm statm;
+
+	if (rti_read_statm(tree, m, &statm) < 0 || statm.resident_pages == 0)
+		return -ESRCH;
+	if (rti_memory_needs_stat(tree, m) && rti_read_member_stat(tree, m) == 0)
+		now.faults = m->stat.minflt;
+	now.rss_pages = statm.resident_pages;
+	now.shared_pages = statm.shared_pages;
+	return (int64_t)rti_memory_moved_pages(&m->memory, &now);
+}
+
+/* Members run while others are read. If one has ended meanwhile, has executed a program, or has
+ * released or copied pages, the others were not all read while they shared with it. E.g.: a child
+ * is read while it shares all with its parent. It executes a program, and then the parent is read,
+ * which has all for itself. The file is opened by pid: a member that is there when all have been
+ * read has had the pid all the time. */
+static void check_members(struct rti_tree *tree)
+{
+	uint64_t moved = 0;
+
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+		int64_t pages;
+
+		if (!rti_memory_counts(&m->memory) || m->pss.at_ns != tree->now_ns ||
+		    m->pss.error < 0)
+			continue;
+		pages = look_once_more(tree, m);
+		if (pages < 0)
+			m->pss.error = -ESRCH;
+		else
+			moved += (uint64_t)pages;
+	}
+	/* The next sample will see these changes, and count them once more. */
+	rti_note_drift(tree, moved);
+}
+
+/* What reading all that is due would cost; can_have_all is cleared if some of it must not be
+ * read. */
+static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *can_have_all)
+{
+	uint64_t cost_ns = 0;
+
+	*can_have_all = true;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+		uint64_t one_ns;
+
+		if (!is_due(tree, m, drift))
+			continue;
+		one_ns = cost_of(tree, m);
+		if (rti_pss_is_short(&tree->pss_budget, one_ns))
+			cost_ns += one_ns;
+		else
+			*can_have_all = false;
+	}
+	return cost_ns;
+}
+
+static size_t greatest_common_divisor(size_t a, size_t b)
+{
+	while (b != 0) {
+		size_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Members that were forked one after the other often share the same pages. If only some are read,
+ * they must stand for all. So a round does not go from one member to the next, but in steps that
+ * lead to each of them once. */
+static size_t step_of_round(size_t count)
+{
+	size_t step = count * 3 / 5 + 1;
+
+	while (greatest_common_divisor(step, count) != 1)
+		step++;
+	return step;
+}
+
+/* Returns the next member that is due, *at steps from where the round began or later. */
+static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t *at)
+{
+	size_t count = tree->table.count, step = step_of_round(count);
+
+	for (; *at < count; ++*at) {
+		size_t i = (tree->pss_rounds.next + *at * step) % count;
+		struct rti_member *m = &tree->table.members[i];
+
+		if (is_due(tree, m, drift) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+			return m;
+	}
+	return NULL;
+}
+
+/* A round of reads. */
+struct round {
+	uint64_t drift;    /* members that were read at this drift or later are left out */
+	uint64_t cost_ns;  /* 0: there is nothing to read */
+	bool reads_a_part; /* all that is due can never be paid for */
+};
+
+/* Reads become doubtful together: what one member shares less, another has more of. So all of them
+ * are read, or, if that can never be paid for, as many as can be now; the cost is that of the least
+ * part. Those that are read show what the others share of files and of shared memory. */
+static struct round plan_round(struct rti_tree *tree, uint64_t drift)
+{
+	struct round round = { .drift = drift };
+	bool can_have_all;
+	size_t at = 0;
+
+	round.cost_ns = cost_of_due(tree, drift, &can_have_all);
+	round.reads_a_part =
+	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
+	if (round.cost_ns > 0 && round.reads_a_part)
+		round.cost_ns =
+		    rti_max(cost_of(tree, find_due(tree, drift, &at)),
+		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
+	return round;
+}
+
+/* Other processes may have changed what members share with them. Returns whether the budget spares
+ * what it costs to read all of it anew. */
+static bool can_spare_all(struct rti_tree *tree, struct round *out)
+{
+	struct rti_pss_rounds *rounds = &tree->pss_rounds;
+
+	if (tree->now_ns < rounds->next_spare_ns && rounds->spare_changes == tree->memory_changes)
+		return false;
+	*out = plan_round(tree, UINT64_MAX);
+	if (rti_pss_can_spare(&tree->pss_budget, out->cost_ns))
+		return true;
+	rounds->spare_changes = tree->memory_changes;
+	rounds->next_spare_ns =
+	    tree->now_ns + rti_pss_spare_wait_ns(&tree->pss_budget, out->cost_ns);
+	return false;
+}
+
+/* What was never read, or not for long. */
+static struct round plan_old(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	if (sum->has_all && tree->now_ns - sum->oldest_ns < RTI_PSS_REFRESH_NS)
+		return (struct round){ 0 };
+	return plan_round(tree, 0);
+}
+
+static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum *sum)
+{
+	struct round all;
+
+	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
+		return plan_round(tree, UINT64_MAX);
+	if (!rti_memory_is_within_doubt(sum))
+		return plan_round(tree, tree->drift);
+	if (tree->now_ns > rti_memory_good_until_ns(sum) && can_spare_all(tree, &all))
+		return all;
+	return plan_old(tree, sum);
+}
+
+/* Read what is due, from where the last round ended, for as long as the budget lasts. What it takes
+ * to check and to sum up all members is paid for, too: of 20,000 that is as much as the reads. */
+static bool read_round(struct rti_tree *tree, const struct round *round, struct rti_pss_sum *sum)
+{
+	uint64_t limit_ns = round->reads_a_part ? rti_pss_saved_ns(&tree->pss_budget) : UINT64_MAX;
+	uint64_t own_cpu_ns = tree->ctx->platform->thread_cpu_ns();
+	size_t at = 0;
+	struct rti_member *m = find_due(tree, round->drift, &at);
+	bool has_read = false;
+
+	while (m && cost_of(tree, m) <= limit_ns) {
+		limit_ns -= cost_of(tree, m);
+		own_cpu_ns = read_member(tree, m, own_cpu_ns);
+		has_read = true;
+		at++;
+		m = find_due(tree, round->drift, &at);
+	}
+	if (!has_read)
+		return false;
+	tree->pss_rounds.next =
+	    (tree->pss_rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
+	check_members(tree);
+	rti_pss_sum(tree, sum);
+	rti_pss_spend(&tree->pss_budget, 0, tree->ctx->platform->thread_cpu_ns() - own_cpu_ns);
+	return true;
+}
+
+bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
+{
+	const struct rti_pss_budget *budget = &tree->pss_budget;
+	struct round round;
+
+	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
+		return false;
+	tree->pss_rounds.tried_ns = tree->now_ns;
+	round = choose_round(tree, sum);
+	if (round.cost_ns == 0)
+		return false;
+	if (!rti_pss_can_afford(budget, round.cost_ns)) {
+		tree->pss_rounds.next_try_ns =
+		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
+		return false;
+	}
+	return read_round(tree, &round, sum);
+}
+
+/* What was read, moved by the change of anonymous pages since; at most max_pages, which the process
+ * had when it was looked at. That may be before it was read. Pages of files that it has mapped
+ * since are rarely its own: they count as drift. */
+static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes,
+                         uint64_t max_pages)
+{
+	uint64_t then = rti_pages_to_bytes(tree, m->pss.anon_pages),
+		 now = rti_pages_to_bytes(tree, rti_memory_anon_pages(&m->memory.look)),
+		 max_bytes = rti_pages_to_bytes(tree, max_pages);
+
+	if (m->memory.look.at_ns > m->pss.at_ns)
+		bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
+		                               rti_subtract_saturated(then, now));
+	return rti_min(bytes, max_bytes);
+}
+
+uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return carry_on(tree, m, m->pss.pss_bytes, m->memory.look.rss_pages);
+}
+
+/* By how much the PSS of a member changes if one more process maps what it has mapped of files and
+ * shared memory, or one less does. E.g.: it has 200 MiB that three processes have mapped, so 67 MiB
+ * are its part: that becomes 100 MiB if one of them ends. */
+static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
+{
+	uint64_t mapped = rti_pages_to_bytes(tree, m->memory.look.shared_pages),
+		 part = m->pss.has_kinds ? rti_pss_of_files(m->pss.pss_bytes, m->pss.anon_bytes)
+	                                 : mapped;
+
+	if (mapped < 2 * part || mapped == 0)
+		return rti_min(part, mapped);
+	return (uint64_t)((double)part / (double)(mapped - part) * (double)part);
+}
+
+static void add_member(const struct rti_tree *tree, const struct rti_member *m,
+                       struct rti_pss_sum *sum, uint64_t *drift)
+{
+	const struct rti_pss_part *pss = &m->pss;
+
+	if (!sum->error && is_unreadable(tree, pss))
+		sum->error = pss->error;
+	if (!pss->at_ns || pss->error < 0) {
+		sum->has_all = false;
+		return;
+	}
+	sum->bytes += rti_pss_now(tree, m);
+	sum->anon_bytes +=
+	    carry_on(tree, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
+	sum->has_kinds &= pss->has_kinds;
+	sum->outside_bytes += outside_bytes(tree, m);
+	if (*drift > pss->drift)
+		*drift = pss->drift;
+	if (sum->oldest_ns > pss->at_ns)
+		sum->oldest_ns = pss->at_ns;
+}
+
+void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
+{
+	uint64_t drift = tree->drift;
+
+	*out =
+	    (struct rti_pss_sum){ .has_all = true, .has_kinds = true, .oldest_ns = tree->now_ns };
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		out->unknown += m->memory.is_unknown;
+		out->known += m->memory.is_present;
+		if (rti_memory_counts(&m->memory))
+			add_member(tree, m, out, &drift);
+	}
+	out->has_all &= out->unknown == 0;
+	out->doubt_bytes = rti_pages_to_bytes(tree, tree->drift - drift);
+}

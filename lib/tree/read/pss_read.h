@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* The PSS of members: which ones to read now, and what is known of them since. */
+#ifndef RTI_PSS_READ_H
+#define RTI_PSS_READ_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tree/member/memory_judge.h"
+#include "util/arith.h"
+
+struct rti_tree;
+struct rti_member;
+
+/* The part of a PSS that is of files and of shared memory. The anonymous part may be larger than
+ * the whole: what has changed since is added to each for itself. */
+static inline uint64_t rti_pss_of_files(uint64_t pss_bytes, uint64_t anon_bytes)
+{
+	return rti_subtract_saturated(pss_bytes, anon_bytes);
+}
+
+/* Read the PSS of all members for which it is not known well enough, if the budget allows that. If
+ * it can never pay for all of them, read some, to learn from. *sum is as rti_pss_sum() puts it, and
+ * is put anew if any was read. Returns true if any was. */
+bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum);
+
+/* The PSS of a member now: as read, and moved by what it has mapped or released since. */
+uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m);
+
+/* The sum over all members by what was read. */
+void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out);
+
+#endif

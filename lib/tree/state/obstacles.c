@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Why figures of a tree are missing. */
+#include "tree/state/obstacles.h"
+
+#include <errno.h>
+
+void rti_obstacles_open(struct rti_tree *tree)
+{
+	tree->obstacles.status.met = 0;
+}
+
+void rti_obstacles_close(struct rti_tree *tree)
+{
+	tree->obstacles.of_members = tree->obstacles.status.met;
+}
+
+void rti_obstacles_begin_sample(struct rti_tree *tree)
+{
+	tree->obstacles.status.met = tree->obstacles.of_members;
+	rti_status_add(&tree->obstacles.status, &tree->obstacles.lost);
+	tree->obstacles.has_skipped = tree->discovery.has_skipped;
+	tree->obstacles.skip_error = tree->discovery.skip_error;
+	tree->obstacles.skip_pid = tree->discovery.skip_pid;
+}
+
+/* A member counts once for each domain, however often it is met. Without statm nothing is known of
+ * PSS. Without PSS the peak of the tree is estimated. */
+static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, uint64_t domains)
+{
+	if (domains & RT_HAS_RSS)
+		domains |= RT_HAS_PSS;
+	if (domains & RT_HAS_PSS)
+		domains |= RT_HAS_PEAK_TREE;
+	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
+		obstacles->members_ever[rti_status_bit(left)]++;
+	m->obstacle.met |= domains;
+}
+
+/* A collector that reports no error has found a file without the figure, or a part of it. */
+void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint64_t unread)
+{
+	const struct rti_figures *figures = &m->values.figures;
+
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		uint64_t left = rti_pid_collectors[i]->provides & unread;
+
+		for (; left; left &= left - 1) {
+			uint64_t has = left & -left;
+			int err = figures->partial & has ? -ENODATA : -ENOENT;
+
+			if (figures->errors[i] < 0)
+				err = figures->errors[i];
+			rti_status_note_at(&tree->obstacles.status, has, err, m->pid);
+			rti_status_count(&tree->obstacles.status, has);
+		}
+	}
+	count_ever(&tree->obstacles, m, unread);
+}
+
+void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64_t lost)
+{
+	const struct rti_figures *figures = &m->values.figures;
+
+	for (size_t i = 0; i < rti_pid_collector_count; i++) {
+		uint64_t has = rti_pid_collectors[i]->provides & lost;
+		int err = figures->errors[i] < 0 ? figures->errors[i] : -ENODATA;
+
+		if (has)
+			rti_status_note_at(&tree->obstacles.lost, has, err, m->pid);
+	}
+	count_ever(&tree->obstacles, m, lost);
+}
+
+void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
+{
+	if (!tree->obstacles.unwaited_pid)
+		tree->obstacles.unwaited_pid = m->pid;
+	count_ever(&tree->obstacles, m, tree->domains.counters & tree->want);
+}
+
+/* Returns 0 if PSS is exact. What kept statm from being read comes first. */
+static int error_of_pss(const struct rti_tree *tree)
+{
+	const struct rti_memory_moment *moment = &tree->memory.moment;
+	int of_rss = rti_status_get(&tree->obstacles.status, RT_HAS_RSS);
+
+	if (!(tree->want & RT_HAS_PSS) || !moment->source || moment->is_exact)
+		return 0;
+	return of_rss < 0 ? of_rss : moment->error;
+}
+
+void rti_obstacles_note_pss(struct rti_tree *tree)
+{
+	struct rti_status *status = &tree->obstacles.status;
+	const int rss = rti_status_bit(RT_HAS_RSS), pss = rti_status_bit(RT_HAS_PSS);
+	int err = error_of_pss(tree);
+
+	if (err < 0)
+		rti_status_note(status, RT_HAS_PSS, err);
+	/* Those of the sum over all members have no member. */
+	if (err >= 0 || err == -EDQUOT || err == -EBUSY)
+		return;
+	if (status->met & RT_HAS_RSS) {
+		status->of[pss] = status->of[rss];
+		return;
+	}
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if (m->end.has_exited || !rti_memory_counts(&m->memory) || m->pss.error >= 0)
+			continue;
+		if (!status->of[pss].pid && m->pss.error == err)
+			status->of[pss].pid = m->pid;
+		rti_status_count(status, RT_HAS_PSS);
+		count_ever(&tree->obstacles, m, RT_HAS_PSS);
+	}
+}
+
+void rti_obstacles_note_gpu(struct rti_tree *tree, uint64_t has, int err, int32_t pid,
+                            uint64_t members)
+{
+	struct rti_status *status = &tree->obstacles.status;
+	struct rti_member *m = rti_member_find(&tree->table, pid);
+
+	rti_status_note_at(status, has, err, pid);
+	status->of[rti_status_bit(has)].members = members;
+	if (m)
+		count_ever(&tree->obstacles, m, has);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of one process tree. Private to lib/tree: others see it through tree.h. */
+#ifndef RTI_TREE_STATE_H
+#define RTI_TREE_STATE_H
+
+#include "collect/domains.h"
+#include "collect/status.h"
+#include "os/cgroup/cgroup.h"
+#include "os/wakeup.h"
+#include "tree/member/member_list.h"
+#include "tree/member/member_table.h"
+#include "tree/pure/pss_budget.h"
+#include "tree/sources/batch_read.h"
+#include "tree/sources/fork_tracker.h"
+#include "tree/state/kernel_account_state.h"
+#include "tree/state/memory_state.h"
+#include "tree/state/watch_state.h"
+#include "util/arith.h"
+
+struct rti_member_row;
+struct rti_tree_gpu;
+struct rti_descendant_set;
+struct rti_gpu_files;
+
+/* Where the pid that the kernel allocated last is read. */
+enum rti_last_pid_source { RTI_LAST_PID_NS_LAST_PID, RTI_LAST_PID_LOADAVG };
+
+/* The processes that scans found and could not add: until all of them are members, something may be
+ * missing. Written by new_members.c only. Zeroed memory: nothing was skipped. */
+struct rti_skipped {
+	struct rti_descendant_set *pids; /* alive: skipped, and no member yet; NULL: none */
+	uint64_t first_boottime_ns;      /* when the first of them was skipped */
+	bool has_unknown;                /* and others, unknown which */
+};
+
+/* Written by discovery.c, and what is skipped by new_members.c. The fork tracker in it is written
+ * by fork_tracker.c; supervised.c puts the tracker of a command in its place. */
+struct rti_discovery_state {
+	bool is_followed;           /* descendants belong to the tree */
+	bool has_children_files;    /* the kernel has task/TID/children */
+	bool was_scanned;           /* once: members older than the events are known */
+	bool has_skipped;           /* the last scan may have missed a member */
+	bool is_short_of_files;     /* we ran out of descriptors */
+	int skip_error;             /* -errno of the first process of missing; 0: none */
+	int32_t skip_pid;           /* that process; 0: unknown which */
+	int events_error;           /* why process events cannot be received: -errno, or 0 */
+	uint64_t skipped;           /* members that the last scan found and could not add */
+	struct rti_skipped missing; /* of all scans, and not members yet */
+	size_t count_before;        /* members before the last scan */
+	/* The pid that the kernel had allocated last: now, and at the last scan of /proc. 0:
+	 * unknown. */
+	uint64_t last_pid, scanned_last_pid;
+	enum rti_last_pid_source last_pid_source;
+	struct rti_file last_pid_file;
+	struct rti_fork_tracker fork_tracker;
+	struct rti_buf children; /* scratch: a children file */
+	struct rti_candidate {
+		int32_t pid, ppid;
+	} * candidates; /* scratch: the processes of a scan of /proc */
+	size_t candidate_count, candidate_capacity;
+};
+
+struct rti_reused_pid {
+	int32_t pid;
+	bool was_kept;     /* a sample has kept it once, since a member still had the pid */
+	uint64_t noted_ns; /* CLOCK_BOOTTIME: the process of the fork was there then */
+};
+
+/* Written by reused_pids.c only. */
+struct rti_reused_pids {
+	struct rti_reused_pid *forked; /* with the pid of a member, which may be that process */
+	size_t count, capacity;
+	bool is_lacking; /* this sample lacks a process that has the pid of an exited member */
+};
+
+/* The largest sums of memory so far. Written by memory_peak.c only. */
+struct rti_peak_state {
+	uint64_t rss_bytes;
+	uint64_t read_bytes; /* of PSS, all of it read */
+	uint64_t bytes;      /* of PSS, read or estimated */
+	bool is_read;        /* bytes is */
+	/* Estimates since the model was last set right: the largest, how much of it is copies, and
+	 * is of files, and the largest without copies. */
+	uint64_t recent_bytes, recent_copied_bytes, recent_file_bytes, recent_least_bytes;
+	uint64_t low_bytes;        /* lower bound of the largest sum */
+	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
+};
+
+/* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c
+ * only. */
+struct rti_sums {
+	struct rt_metrics figures;     /* the gauges, and the domains that all members have */
+	bool is_final_account_current; /* the supervisor's has all that it has reaped */
+	bool has_reaped;               /* some other member has reaped children that count */
+	bool has_reaped_faults;        /* and they had page faults */
+	bool is_in_us;                 /* what a member has reaped was read in whole microseconds */
+	bool has_zombie;               /* some member is one */
+	uint64_t times_in_ticks;       /* CPU times in the totals that are in whole clock ticks */
+	bool is_regular;               /* all is known of every member */
+	bool have_shares;              /* each member knows its share in them */
+};
+
+/* The members that the last sample had are the first so many of the table: polls add others behind
+ * them, and only a sample removes any. Written by member_row.c only. */
+struct rti_rows_state {
+	size_t count;
+	bool is_pss_exact; /* the sum of PSS was, in that sample */
+	bool are_kept;     /* what polls move of their rows is in values.figures.row */
+};
+
+/* Our own process at the root of a command's tree, which starts the program and reaps what it
+ * leaves behind. Written by supervised.c only. */
+struct rti_supervised_state {
+	int32_t pid;                           /* 0: there is none */
+	const struct rti_shared_stats *shared; /* what it counts, in shared memory; NULL: nothing */
+	/* It is the caller, which has reaped so much; NULL: it is a process of its own. */
+	const struct rti_reaped *reaped;
+	/* What the kernel says that it has reaped, once it has been asked. It may include members
+	 * that the sample before still had, so it is applied after their exits. */
+	bool has_final_rusage;
+	uint64_t final_rusage[RTI_COUNTERS];
+	uint64_t final_peak_bytes; /* no process that it has reaped had a larger peak */
+	struct rti_cgroup cgroup;  /* that the whole tree runs in, if it does; tree.c empties it */
+	/* By how much its account may lag behind. The count of the CPUs that it comes from is
+	 * taken once, since the C library opens a file for it. */
+	uint64_t cgroup_lag_ns;
+	uint32_t left_cgroup; /* RTI_LEFT_ value, by the members that were looked at */
+	size_t cgroup_next;   /* member to look at next */
+	uint64_t cgroup_checked_ns;
+	/* Where rows of members go when they exit; NULL: nowhere. */
+	void (*on_exit)(void *arg, const struct rti_member_row *row);
+	void *on_exit_arg;
+};
+
+/* For the event loop of a host. Written by event_loop.c only. */
+struct rti_tree_loop_state {
+	struct rti_wakeup wakeup;
+	int root; /* pidfd; -1 while closed */
+};
+
+/* Why figures are missing. Written by obstacles.c only. */
+struct rti_obstacles {
+	struct rti_status status;  /* of the last sample */
+	uint64_t of_members;       /* domains that status has from the sums over all members */
+	uint64_t members_ever[64]; /* by bit number: members that an obstacle was met at so far */
+	/* Domains in which a counter of an exited member may be in no account, since its own
+	 * or its reaper's could not be read. */
+	struct rti_status lost;
+	int32_t unwaited_pid; /* the first member that no process waited for; 0: none */
+	/* As the last sample found them in rti_discovery_state, which peak polls change. */
+	bool has_skipped;
+	int skip_error;
+	int32_t skip_pid;
+};
+
+struct rti_tree {
+	const struct rti_context *ctx; /* the tracker's */
+	struct rti_member_table table;
+	struct rti_discovery_state discovery;
+	struct rti_reused_pids reused_pids;   /* written by reused_pids.c */
+	struct rti_batch_reader batch_reader; /* written by batch_read.c */
+	struct rti_watched watched;
+	struct rti_ledger ledger;         /* written by ledger.c; self_only by tree.c */
+	struct rti_pss_budget pss_budget; /* written by pss_budget.c */
+	struct rti_memory_state memory;
+	struct rti_pss_rounds pss_rounds;
+	/* Pages that members have come to share, or share no longer, so far. Counted up by the
+	 * functions below only. */
+	uint64_t drift;
+	/* Counts up whenever anything changes that the sums of memory are made of. */
+	uint64_t memory_changes;
+	struct rti_peak_state peaks;
+	struct rti_sums sums;
+	struct rti_rows_state rows;
+	bool wants_rows; /* the caller lists processes; written by member_row.c */
+	struct rti_supervised_state supervised;
+	struct rti_kernel_account kernel_account;
+	struct rti_tree_loop_state loop;
+	struct rti_obstacles obstacles;
+	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */
+
+	/* Written by tree.c. */
+	rti_tree_list *list; /* of the members; NULL: they are the descendants of a root */
+	void *list_arg;
+	struct rti_pid_domains domains; /* what the collectors say of themselves */
+	/* The collectors of gauges that are wanted. */
+	const struct rti_pid_collector *gauges[RTI_PID_COLLECTORS_MAX];
+	size_t gauge_count;
+	/* RTI_BATCH_ bits that the batch reader is asked for. */
+	uint32_t row_request, row_request_of_supervisor;
+	uint64_t want;       /* RT_HAS_ bits of every sample */
+	uint64_t wanted;     /* of members: want, and all that it needs */
+	uint64_t now_ns;     /* monotonic, at the start of this sample or peak poll */
+	uint64_t sampled_ns; /* at the start of the last sample */
+	bool is_final;       /* nothing is put off, for there is no later sample */
+
+	/* Written by member_read.c. */
+	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
+	/* A member has exited or was reaped in this sample, or may have been, since its stat
+	 * or its reaper's is stale. Cleared by tree.c. */
+	bool needs_reconcile;
+	/* The batch read of this sample says whether members that have not run have another RSS
+	 * than before: once a second, and of each that a partial sample looks at. */
+	bool compares_rss;
+	uint64_t rss_compared_ns;
+
+	bool is_kept_in_us; /* wait4(2) has said what the root used; written by supervised.c */
+
+	/* Written by exit_accounting.c: CPU times in whole clock ticks of exited members that no
+	 * tracked member has reaped. */
+	uint64_t kept_in_ticks;
+
+	/* Written by clock_read.c: the CPU time that the last look at the clocks of all members
+	 * took, if that may decide whether the tree is watched. */
+	uint64_t clocks_ns;
+
+	/* Written by tree_metrics.c. */
+	uint64_t members_skipped_max; /* in one sample */
+	bool has_threads;             /* some member had more than one */
+
+	/* Written by the functions below only, but for the count up in tree.c. */
+	uint64_t unchanged_samples; /* in a row, with this one */
+	uint64_t events;            /* orders reads and exits within the tree */
+	uint64_t peak_rss_bytes;    /* largest peak of a single member */
+	uint32_t reasons;           /* RT_REASON_ bits so far */
+};
+
+static inline uint64_t rti_next_event(struct rti_tree *tree)
+{
+	return ++tree->events;
+}
+
+/* A member, or what is known of it, has changed. */
+static inline void rti_note_change(struct rti_tree *tree)
+{
+	tree->unchanged_samples = 0;
+}
+
+/* By so many pages members may share more than before, or less. What was read of PSS before is off
+ * by as much. */
+static inline void rti_note_drift(struct rti_tree *tree, uint64_t pages)
+{
+	tree->drift = rti_add_saturated(tree->drift, pages);
+}
+
+/* What is known of the memory of a member has changed, or what was read of it. */
+static inline void rti_note_memory_change(struct rti_tree *tree)
+{
+	tree->memory_changes++;
+}
+
+static inline uint64_t rti_pages_to_bytes(const struct rti_tree *tree, uint64_t pages)
+{
+	return rti_multiply_saturated(pages, tree->ctx->platform->page_size);
+}
+
+static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)
+{
+	if (tree->peak_rss_bytes < bytes)
+		tree->peak_rss_bytes = bytes;
+}
+
+static inline void rti_add_reasons(struct rti_tree *tree, uint32_t reasons)
+{
+	tree->reasons |= reasons;
+}
+
+/* Whether the faults of a member are needed each time that it has run: it shares anonymous
+ * pages, or may have inherited some. */
+static inline bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_memory_part *memory = &m->memory;
+
+	if (!tree->memory.is_modelled)
+		return false;
+	return memory->parent || memory->forked > 0 ||
+	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
+}
+
+/* Whether a member is our own supervisor. */
+static inline bool rti_is_supervisor(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return m->pid == tree->supervised.pid;
+}
+
+#endif
