@@ -11,12 +11,12 @@
 
 #include <rtrack/rtrack.h>
 
-#include "commands.h"
-#include "help.h"
-#include "message.h"
-#include "program.h"
-#include "signals.h"
-#include "suggest.h"
+#include "options/commands.h"
+#include "options/help.h"
+#include "process/program.h"
+#include "process/signals.h"
+#include "text/message.h"
+#include "text/suggest.h"
 
 static const struct command commands[] = {
 	{ "run", FOR_RUN, "[--] COMMAND [ARGUMENT]...",

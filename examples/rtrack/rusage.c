@@ -7,9 +7,9 @@
 
 #include <rtrack/rtrack.h>
 
-#include "commands.h"
-#include "json.h"
-#include "message.h"
+#include "options/commands.h"
+#include "text/json.h"
+#include "text/message.h"
 
 /* The library's field table has the names, units and offsets. */
 static double real_at(const struct rt_rusage *usage, const struct rt_field *field)

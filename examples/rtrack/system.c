@@ -4,18 +4,18 @@
 
 #include <rtrack/rtrack.h>
 
-#include "clock.h"
-#include "commands.h"
-#include "follow.h"
-#include "live.h"
-#include "message.h"
-#include "outputs.h"
-#include "punctual.h"
-#include "rows.h"
-#include "series.h"
-#include "signals.h"
-#include "summary.h"
-#include "wanted.h"
+#include "follow/clock.h"
+#include "follow/follow.h"
+#include "options/commands.h"
+#include "process/punctual.h"
+#include "process/signals.h"
+#include "report/live.h"
+#include "report/outputs.h"
+#include "report/wanted.h"
+#include "series/rows.h"
+#include "series/series.h"
+#include "summary/summary.h"
+#include "text/message.h"
 
 struct watch {
 	struct follow system;

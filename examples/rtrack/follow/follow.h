@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* A tracker with three of its samples: the first, the previous and the last. */
+#ifndef FOLLOW_H
+#define FOLLOW_H
+
+#include <stdbool.h>
+
+#include <rtrack/rtrack.h>
+
+#include "history.h"
+#include "members.h"
+#include "options/options.h"
+
+struct follow {
+	struct rt_tracker *tracker;
+	int32_t pid; /* set by the caller, like is_alone; 0 for the system and for a cgroup */
+	/* Set by the caller: the name of the cgroup that is followed; NULL: none. */
+	const char *cgroup;
+	bool is_alone;          /* descendants are not followed */
+	struct members members; /* only if rows are of single processes */
+	/* CPU time that was used in the cgroup of an attached process, set by the caller at the
+	 * end; UINT64_MAX: unknown. */
+	uint64_t cgroup_growth_ns;
+	int64_t interval_ns; /* intended time between samples */
+	struct rt_metrics base, before, now;
+	struct rt_delta delta; /* from before to now */
+	uint64_t samples;
+	uint64_t members_skipped; /* most in any one sample */
+	bool has_ended;           /* all followed processes have ended */
+	bool has_failed;          /* a sample failed, and that was reported */
+	struct history cores, memory;
+	double cpus;                    /* online; 0: not counted yet */
+	bool wants_gpu;                 /* set by the caller: GPUs are looked at */
+	int64_t making_cpu_ns;          /* set by the caller: CPU time to make the tracker */
+	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */
+	uint64_t gpus_most;
+};
+
+/* Returns the options for a tracker of a tree or a cgroup that measures these RT_HAS_ bits. Process
+ * events of a tree are requested if descendants are followed. */
+struct rt_opts follow_tracker_opts(const struct options *options, uint32_t kind, uint64_t want);
+
+/* Begin with a first sample, from which the counters are counted. Returns 0 or a negative errno
+ * value. */
+int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns);
+
+/* Begin with a command that was started at this CLOCK_MONOTONIC time. All its counters were 0
+ * then, so the first sample already gives a difference. */
+void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns,
+                            int64_t start_ns);
+
+/* Take the next sample. Returns 0, also if all processes have ended and the sample holds the last
+ * totals. Returns a negative errno value if it failed: then nothing changes, and the next sample
+ * covers the interval as well. The first failure is reported. */
+int follow_sample(struct follow *f);
+
+/* Get the memory to show: PSS if it can be read, else RSS; of the system, the memory in use.
+ * Returns false if it is unknown. */
+bool follow_memory(const struct follow *f, uint64_t *bytes);
+
+#endif

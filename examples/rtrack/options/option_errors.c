@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages about options that are wrong: what is valid, and what may have been meant. */
+#include "option_errors.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options.h"
+#include "text/message.h"
+#include "text/suggest.h"
+
+enum { NAME_BYTES = 40 };
+
+/* --- Names. --- */
+
+/* Get the name in a word such as "--name=argument". */
+static void copy_name(char name[NAME_BYTES], const char *word)
+{
+	size_t len = strcspn(word + 2, "=");
+
+	snprintf(name, NAME_BYTES, "%.*s", (int)len, word + 2);
+}
+
+/* Returns the only name that is near, or NULL. */
+static const char *near_name(const char *name, unsigned commands)
+{
+	const struct option_row *row;
+
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		if (row->commands & commands && is_near(name, row->name))
+			return row->name;
+	}
+	return NULL;
+}
+
+/* List the names that begin with this one. Returns how many there are. */
+static int list_longer(char *list, size_t size, const char *name, unsigned commands)
+{
+	const struct option_row *row;
+	size_t len = 0;
+	int count = 0;
+
+	*list = '\0';
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		if (!(row->commands & commands) || strncmp(row->name, name, strlen(name)) != 0 ||
+		    strstr(list, row->name))
+			continue;
+		len += (size_t)snprintf(list + len, size - len, "%s--%s", count++ ? ", " : "",
+		                        row->name);
+		if (len >= size)
+			break;
+	}
+	return count;
+}
+
+/* Returns the first subcommand that has an option of exactly this name, or NULL. */
+static const char *subcommand_with(const char *name)
+{
+	static const struct {
+		unsigned bit;
+		const char *name;
+	} commands[] = {
+		{ FOR_RUN, "run" },     { FOR_ATTACH, "attach" }, { FOR_SYSTEM, "system" },
+		{ FOR_TRACE, "trace" }, { FOR_RUSAGE, "rusage" }, { FOR_INFO, "info" },
+	};
+	const struct option_row *row;
+
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		for (size_t c = 0; c < sizeof(commands) / sizeof(commands[0]); c++) {
+			if (strcmp(row->name, name) == 0 && row->commands & commands[c].bit)
+				return commands[c].name;
+		}
+	}
+	return NULL;
+}
+
+static void warn_long(const char *word, unsigned commands)
+{
+	char name[NAME_BYTES], list[400];
+	const char *meant, *other;
+
+	copy_name(name, word);
+	other = subcommand_with(name);
+	meant = near_name(name, commands);
+	if (other)
+		warn("unknown option '--%s': it is an option of 'rtrack %s'", name, other);
+	else if (meant)
+		warn("unknown option '--%s': did you mean '--%s'?", name, meant);
+	else if (*name && list_longer(list, sizeof(list), name, commands) > 1)
+		warn("option '--%s' may be one of %s", name, list);
+	else
+		warn("unknown option '--%s'", name);
+}
+
+/* --- Arguments. --- */
+
+/* Returns what an argument must be, or NULL for one of some words. */
+static const char *valid_argument(const struct option_row *row)
+{
+	static const struct {
+		const char *argument, *is;
+	} kinds[] = {
+		{ "TIME",
+		  "a number with ns, us, ms, s, m, min, h or d, e.g. 100ms; seconds without" },
+		{ "N", "a whole number, at least 1" },
+		{ "PID", "a process id: a whole number, at least 1" },
+		{ "FILE", "the name of a file" },
+		{ "BYTES", "a number of bytes" },
+		{ "SIZE", "bytes, or a number with K, M, G, T or P, e.g. 512M, 1.5G or 1GiB; "
+		          "KB, MB, GB are powers of 1000" },
+		{ "TEXT", "a text" },
+		{ "NAMES", "names, separated by commas" },
+		{ "PATH", "the path of a cgroup" },
+		{ "ID", "the id of a container, or its beginning" },
+		{ "NAME", "the name of a unit" },
+		{ "REGEX", "a regular expression" },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(row->argument, kinds[i].argument) == 0)
+			return kinds[i].is;
+	}
+	return NULL;
+}
+
+/* Returns the smallest and the largest value of a number, in words. */
+static const char *valid_range(const struct option_row *row)
+{
+	if (row->key == 'i')
+		return "at least 1ms, at most 104000d";
+	if (row->key == KEY_RING_BYTES)
+		return "at least 1, at most 67108864 (64 MiB)";
+	return strcmp(row->argument, "TIME") == 0 ? "more than 0, at most 104000d" : "at least 1";
+}
+
+void option_warn_argument(const struct option_row *row, const char *argument, int err)
+{
+	const char *valid = err == -ERANGE ? valid_range(row) : valid_argument(row);
+	char meant[NAME_BYTES];
+	size_t len;
+	const char *words = option_row_words(row, &len);
+
+	if (valid)
+		warn("invalid %s '%s': %s", row->name, argument, valid);
+	else if (option_row_near_word(row, argument, meant, sizeof(meant)))
+		warn("invalid %s '%s': did you mean '%s'? use %.*s", row->name, argument, meant,
+		     (int)len, words);
+	else
+		warn("invalid %s '%s': use %.*s", row->name, argument, (int)len, words);
+}
+
+/* --- What getopt_long() refuses. --- */
+
+void option_warn_refused(unsigned commands, int result, int key, const char *word)
+{
+	const struct option_row *row = key ? option_row_find(commands, key) : NULL;
+	bool is_long = strncmp(word, "--", 2) == 0;
+	char name[NAME_BYTES];
+
+	if (row && is_long)
+		snprintf(name, sizeof(name), "--%s", row->name);
+	else
+		snprintf(name, sizeof(name), "-%c", key);
+	if (result == ':' && row)
+		warn("option '%s' needs an argument: %s", name,
+		     valid_argument(row) ? valid_argument(row) : row->help);
+	else if (row && is_long)
+		warn("option '%s' takes no argument", name);
+	else if (is_long)
+		warn_long(word, commands);
+	else
+		warn("unknown option '%s'", name);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* Parses arguments by the table of options. */
+#include "option_parser.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "help.h"
+#include "option_errors.h"
+#include "option_table.h"
+#include "option_values.h"
+#include "options_check.h"
+#include "summary/template.h"
+#include "text/message.h"
+#include "text/text.h"
+
+/* The arguments of getopt_long(). For run and trace, "+" makes it stop at the first operand, so it
+ * leaves the options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
+struct getopt_tables {
+	char shorts[2 * OPTIONS_MAX + 3];
+	struct option longs[OPTIONS_MAX + 1];
+};
+
+static void make_tables(struct getopt_tables *tables, unsigned commands)
+{
+	char *s = tables->shorts;
+	struct option *l = tables->longs;
+	const struct option_row *row;
+
+	*tables = (struct getopt_tables){ 0 };
+	if (commands & (FOR_RUN | FOR_TRACE))
+		*s++ = '+';
+	*s++ = ':'; /* a missing argument has a result of its own */
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		if (!(row->commands & commands))
+			continue;
+		l->name = row->name;
+		l->has_arg = option_row_has_argument(row);
+		l->val = row->key;
+		l++;
+		if (row->key >= KEY_COUNT)
+			continue;
+		*s++ = (char)row->key;
+		if (row->argument)
+			*s++ = ':';
+	}
+}
+
+int option_parser_try_help(const struct command *command)
+{
+	fprintf(stderr, "Try 'rtrack %s --help'.\n", command->name);
+	return EXIT_USAGE;
+}
+
+/* Returns the argument of --live without "=". Up to 0.2 it was a word of its own, and still may be.
+ * E.g.: "--live never". */
+static char *take_when(char **argv)
+{
+	static char by_itself[] = "always";
+
+	return argv[optind] && option_is_when(argv[optind]) ? argv[optind++] : by_itself;
+}
+
+static int show_template_names(const struct command *command)
+{
+	struct text names = { 0 };
+	int code;
+
+	template_list_names(&names, options_usage_kind(command));
+	code = text_print(&names);
+	text_free(&names);
+	return code;
+}
+
+/* Parse one option. Returns true to go on, or false and the exit code. */
+static bool parse_one(struct options *o, unsigned known, int key, char **argv, int *exit_code)
+{
+	const struct option_row *row = option_row_find(o->command->bit, key);
+	int err;
+
+	if (key == 'h') {
+		help_show(o->command);
+		*exit_code = 0;
+		return false;
+	}
+	if (key == KEY_TEMPLATE && strcmp(optarg, "help") == 0) {
+		*exit_code = show_template_names(o->command);
+		return false;
+	}
+	if (key == 'V') {
+		*exit_code = options_show_version();
+		return false;
+	}
+	if (!row) {
+		option_warn_refused(known, key, optopt, argv[optind - 1]);
+		*exit_code = option_parser_try_help(o->command);
+		return false;
+	}
+	if (!row->argument) {
+		option_set_flag(o, key);
+		return true;
+	}
+	if (!optarg)
+		optarg = take_when(argv);
+	err = option_set_value(o, key, optarg);
+	if (err == 0)
+		return true;
+	option_warn_argument(row, optarg, err);
+	*exit_code = option_parser_try_help(o->command);
+	return false;
+}
+
+bool option_parser_run(struct options *options, unsigned known, int argc, char **argv,
+                       int *exit_code)
+{
+	struct getopt_tables tables;
+	bool is_parsed = true;
+	int key;
+
+	make_tables(&tables, known);
+	opterr = 0;
+	optind = 0; /* begin anew: the table may be another one than before */
+	while (is_parsed &&
+	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
+		if (key == '?' || key == ':' || option_row_find(options->command->bit, key) ||
+		    !option_row_find(known, key))
+			is_parsed = parse_one(options, known, key, argv, exit_code);
+	}
+	return is_parsed;
+}

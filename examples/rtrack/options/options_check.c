@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* What the options say together. */
+#include "options_check.h"
+
+#include <string.h>
+
+#include "series/series_choice.h"
+#include "summary/template.h"
+#include "summary/usage.h"
+#include "text/message.h"
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+}
+
+static enum summary_form form_by_file(const char *name)
+{
+	if (has_suffix(name, ".json") || has_suffix(name, ".jsonl"))
+		return SUMMARY_JSON;
+	return has_suffix(name, ".md") ? SUMMARY_MARKDOWN : SUMMARY_TEXT;
+}
+
+static bool choose_summary(struct options *o)
+{
+	if (o->summary_file && o->summary == SUMMARY_NONE) {
+		warn("--summary none leaves nothing to write to '%s'", o->summary_file);
+		return false;
+	}
+	if (o->summary_file && !o->has_summary_form)
+		o->summary = form_by_file(o->summary_file);
+	else if (!o->summary_file && o->no_summary)
+		o->summary = SUMMARY_NONE;
+	return true;
+}
+
+unsigned options_usage_kind(const struct command *command)
+{
+	if (command->bit == FOR_RUN)
+		return USAGE_RUN;
+	return command->bit == FOR_ATTACH ? USAGE_ATTACH : USAGE_SYSTEM;
+}
+
+static bool check_template(const struct options *o)
+{
+	char problem[TEMPLATE_PROBLEM_BYTES];
+
+	if (o->summary != SUMMARY_TEMPLATE ||
+	    template_check(o->template, options_usage_kind(o->command), problem))
+		return true;
+	warn("%s%s", problem, o->template == o->defaults.template ? " (RTRACK_OPTIONS)" : "");
+	return false;
+}
+
+/* Rows are JSON Lines. A file with the suffix of JSON is expected to be one value. */
+static bool check_suffix(const char *option, const char *name, bool has_format)
+{
+	if (!name || has_format || !has_suffix(name, ".json"))
+		return true;
+	warn("%s '%s': rows are not one JSON value: name it *.jsonl for JSON Lines or *.csv%s",
+	     option, name, strcmp(option, "--processes") == 0 ? "" : ", or give --format");
+	return false;
+}
+
+/* A default that another subcommand can use is left alone. E.g.: RTRACK_OPTIONS has a field of
+ * trees, and the subcommand is system. */
+static void leave_defaults_of_others(struct options *o)
+{
+	uint32_t kind = o->command->bit == FOR_SYSTEM ? RT_KIND_SYSTEM : RT_KIND_PID;
+	uint32_t other = kind == RT_KIND_PID ? RT_KIND_SYSTEM : RT_KIND_PID;
+	unsigned usage = options_usage_kind(o->command);
+	char problem[TEMPLATE_PROBLEM_BYTES];
+	size_t len;
+
+	if (o->fields && o->fields == o->defaults.fields &&
+	    columns_find_unknown(o->fields, kind, &len) &&
+	    !columns_find_unknown(o->fields, other, &len))
+		o->fields = o->defaults.fields = NULL;
+	if (o->summary != SUMMARY_TEMPLATE || o->template != o->defaults.template ||
+	    template_check(o->template, usage, problem))
+		return;
+	for (unsigned each = USAGE_RUN; each <= USAGE_SYSTEM; each *= 2) {
+		if (!template_check(o->template, each, problem))
+			continue;
+		o->summary = SUMMARY_TEXT;
+		o->has_summary_form = false;
+		return;
+	}
+}
+
+bool options_complete(struct options *o)
+{
+	bool has_format = o->format || o->trace_format;
+
+	leave_defaults_of_others(o);
+	return choose_summary(o) && check_template(o) &&
+	       check_suffix("--output", o->output, has_format) &&
+	       check_suffix("--processes", o->processes, false);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the format of traced calls, and what all their lines have in common. */
+#include "trace_format.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "text/units.h"
+
+static const struct trace_format *const formats[] = { &trace_format_text, &trace_format_jsonl,
+	                                              &trace_format_tracee };
+
+enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
+
+const struct trace_format *trace_format_by_name(const char *name)
+{
+	for (int i = 0; i < FORMAT_COUNT; i++) {
+		if (strcmp(name, formats[i]->name) == 0)
+			return formats[i];
+	}
+	return NULL;
+}
+
+const struct trace_format *trace_format_by_file(const char *file)
+{
+	static const char suffix[] = ".jsonl";
+	size_t len = strlen(file), suffix_len = sizeof(suffix) - 1;
+	bool has_suffix = len > suffix_len && strcmp(file + len - suffix_len, suffix) == 0;
+
+	return has_suffix ? &trace_format_jsonl : &trace_format_text;
+}
+
+static int64_t read_clock(clockid_t id)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(id, &ts);
+	return (int64_t)ts.tv_sec * NS_PER_S + ts.tv_nsec;
+}
+
+void trace_context_init(struct trace_context *context, bool has_utf8, bool has_live_children)
+{
+	struct utsname host;
+
+	*context = (struct trace_context){
+		.has_utf8 = has_utf8,
+		.has_live_children = has_live_children,
+		.boot_offset_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME),
+		.second = (time_t)-1,
+	};
+	if (uname(&host) == 0)
+		snprintf(context->host_name, sizeof(context->host_name), "%s", host.nodename);
+}
