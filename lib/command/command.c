@@ -230,6 +230,8 @@ static int open_account(struct rt_command *c, const struct rt_command_opts *opts
 
 	if (opts->accounting == RT_ACCOUNTING_BPF)
 		err = rti_command_account_open(&c->account, c->has_list);
+	if (err == -ENOPKG) /* the plug-in; to the caller it would mean the supervisor */
+		return -EOPNOTSUPP;
 	return err < 0 ? method_error(err) : 0;
 }
 
