@@ -218,7 +218,7 @@ START_TEST(trace_without_descriptors_says_so_and_leaves_nothing)
 		err = open_with(&trace, back_ends[_i]);
 		while (count > 0)
 			close(fds[--count]);
-		if (err == 0 || (is_refusal(err) && room > 1))
+		if (err == 0 || err == -ENOPKG || (is_refusal(err) && room > 1))
 			break;
 		ck_assert_msg(err == -EMFILE, "%d left: %d, %s", room, err, why_not);
 		ck_assert_ptr_nonnull(strstr(why_not, "RLIMIT_NOFILE"));

@@ -674,6 +674,8 @@ int main(void)
 	TCase *trackers;
 	Suite *suite;
 
+	if (!IS_BUILT)
+		return suite_skip("the BPF plug-in is not built");
 	if (!has_bpf_accounting())
 		return suite_skip("no BPF programs that account for a tree may be loaded here");
 	suite = suite_create("attach_account");

@@ -274,6 +274,10 @@ START_TEST(refused_bpf_has_a_sentence_that_says_what_is_missing)
 	const int i = _i / 2;
 	struct result result;
 
+	if (!IS_BUILT) {
+		suite_skip_test("the BPF plug-in is not built");
+		return;
+	}
 	if (!trace_where(refusals[i].make_so, back_end, target, &result)) {
 		suite_skip_test(not_possible);
 		return;
