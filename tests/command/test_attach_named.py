@@ -288,7 +288,7 @@ class Groups(Case):
                 ["unshare", "-m", "sh", "-c", ONE_MOUNT, "sh", point, RTRACK, "attach", "-o",
                  "/dev/null", "--count", "1", "-i", "0.01", "--summary-file", summary, *words],
                 stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
-            if "rtrack-test: " in done.stderr:
+            if "rtrack-test: " in done.stderr or "unshare: " in done.stderr:
                 self.skipTest("cannot mount cgroup v2 anew: " + done.stderr)
             self.assertEqual(done.returncode, 0, done.stderr)
             target = json.loads(summary.read_text())

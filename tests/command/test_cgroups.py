@@ -20,7 +20,7 @@ from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, is_alive, python, rea
 
 MIB = 1 << 20
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-CLONE_NEWNS, MNT_DETACH = 0x20000, 2
+CLONE_NEWNS, MNT_DETACH, MS_PRIVATE = 0x20000, 2, 1 << 18
 CLONE3 = 435
 NOT_ROOT = 65534
 LOOP_CTL_GET_FREE, LOOP_SET_FD, LOOP_CLR_FD = 0x4C82, 0x4C00, 0x4C01
@@ -57,10 +57,13 @@ def libc_call(name: str, *args: Any) -> None:
 def hide_v2() -> None:
     """Unmount cgroup v2 in a mount namespace of this process: a system with v1 alone."""
     libc_call("unshare", CLONE_NEWNS)
-    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
-    for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
+    lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+    points = {line.split()[0]: line.split()[4].encode() for line in lines}
+    for line in lines:
         if " - cgroup2 " in line:
-            libc_call("umount2", line.split()[4].encode(), MNT_DETACH)
+            # Of the mount that holds it. The root need not be a mount point. E.g.: in a chroot.
+            libc_call("mount", None, points[line.split()[1]], None, MS_PRIVATE, None)
+            libc_call("umount2", points[line.split()[0]], MNT_DETACH)
 
 
 def refuse_clone3() -> None:
