@@ -10,10 +10,6 @@ from sources import fail_with, need_checkout, tracked
 UNITS_MAX = 20
 # One domain or one file of the kernel is a unit there, and none needs another.
 WITHOUT_LIMIT = {"lib/collect", "lib/parse"}
-# Folders that have yet to be divided, with the most units that they may have until then.
-UNDIVIDED: Dict[str, int] = {
-    "lib/api": 22,
-}
 
 
 def units(paths: Iterable[str]) -> Dict[str, Set[str]]:
@@ -31,10 +27,9 @@ class Folders(unittest.TestCase):
         self.assertGreater(len(found), 10, "these are not the folders of lib/")
         fail_with(
             self,
-            (f"{folder}: has {len(names)} units, at most {UNDIVIDED.get(folder, UNITS_MAX)}"
+            (f"{folder}: has {len(names)} units, at most {UNITS_MAX}"
              for folder, names in sorted(found.items())
-             if folder not in WITHOUT_LIMIT
-             and len(names) > UNDIVIDED.get(folder, UNITS_MAX)),
+             if folder not in WITHOUT_LIMIT and len(names) > UNITS_MAX),
             "Join units that are only used together, or make a room of those of one purpose.",
         )
 
