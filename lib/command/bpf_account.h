@@ -18,7 +18,7 @@ struct rti_command_account {
 	struct rti_account_record *records; /* of the processes that have ended */
 	size_t count, capacity;
 	struct rti_bpf_texts texts; /* of these processes */
-	bool is_short;              /* records are missing for want of memory */
+	bool is_short;              /* memory ran out: records are missing */
 };
 
 /* Load the programs, before the supervisor is started. Returns 0 or -errno, as

@@ -7,19 +7,7 @@
 
 #include "command/cpu_bounds.h"
 #include "os/cpu_time.h"
-
-static uint64_t page_bytes(const struct rt_command *c)
-{
-	return c->tracker->platform.page_size;
-}
-
-static void set_cpu_bounds(const struct rti_account_totals *totals, struct rt_outcome *out)
-{
-	out->cpu_low_ns = out->cpu_user_ns + out->cpu_system_ns;
-	out->cpu_high_ns = totals->running ? UINT64_MAX : out->cpu_low_ns;
-	out->cpu_estimate_ns = out->cpu_low_ns;
-	out->error_bound_ns = rti_cpu_bounds_growth(out->cpu_low_ns, out->cpu_high_ns);
-}
+#include "util/arith.h"
 
 static void set_mark(struct rt_outcome *out, uint64_t domain, bool is_valid)
 {
@@ -39,44 +27,33 @@ static void set_processes(const struct rti_account_totals *totals, struct rt_out
 	out->processes_peak = totals->alive_peak;
 }
 
-/* Whatever the supervisor and the samples have seen: every thread was counted. */
-static void set_whole(const struct rti_account_totals *totals, struct rt_outcome *out)
+void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out)
 {
+	const struct rti_account_totals *totals = &c->account.totals;
+
+	if (!c->account.programs)
+		return;
+	if (!rti_command_account_is_whole(&c->account)) {
+		/* The other accounts are lower bounds, as without this one. */
+		out->reasons |= RT_REASON_EVENTS_LOST;
+		out->complete = 0;
+		/* A process is counted at its fork, whether its threads are found later or not. */
+		if (totals->processes && !totals->unmarked)
+			set_processes(totals, out);
+		if (out->valid & RT_HAS_CPU)
+			set_mark(out, RT_HAS_CPU, false);
+		return;
+	}
+	/* Every thread was counted, whatever the supervisor and the samples have seen. */
 	set_processes(totals, out);
 	out->reasons = totals->running ? RT_REASON_LEFT_RUNNING : 0;
 	out->complete = out->reasons == 0;
 	if ((out->valid | out->partial) & RT_HAS_CPU)
 		set_mark(out, RT_HAS_CPU, out->complete);
-	set_cpu_bounds(totals, out);
-}
-
-void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out)
-{
-	if (!c->account.programs)
-		return;
-	if (rti_command_account_is_whole(&c->account)) {
-		set_whole(&c->account.totals, out);
-		return;
-	}
-	/* The other accounts are lower bounds, as without this one. */
-	out->reasons |= RT_REASON_EVENTS_LOST;
-	out->complete = 0;
-	/* A process is counted at its fork, whether its threads are found later or not. */
-	if (c->account.totals.processes && !c->account.totals.unmarked)
-		set_processes(&c->account.totals, out);
-	if (out->valid & RT_HAS_CPU)
-		set_mark(out, RT_HAS_CPU, false);
-}
-
-static void set_exit(const struct rti_account_record *record, struct rt_command_process *row)
-{
-	int status = (int)record->status;
-
-	row->exit_code = -1;
-	if (!(record->flags & RTI_ROW_ENDED))
-		return;
-	row->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	row->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	out->cpu_low_ns = out->cpu_user_ns + out->cpu_system_ns;
+	out->cpu_high_ns = totals->running ? UINT64_MAX : out->cpu_low_ns;
+	out->cpu_estimate_ns = out->cpu_low_ns;
+	out->error_bound_ns = rti_cpu_bounds_growth(out->cpu_low_ns, out->cpu_high_ns);
 }
 
 static uint32_t text_flags(const struct rti_account_record *record, const struct rti_bpf_text *text)
@@ -88,36 +65,18 @@ static uint32_t text_flags(const struct rti_account_record *record, const struct
 	return flags;
 }
 
-/* What its signal_struct had at its end is not known. What it had before is a lower bound, and what
- * its threads have used themselves is another one. */
-static void mark_sums(struct rt_command_process *row)
-{
-	row->flags &= ~RT_PROCESS_FINAL;
-	row->partial |= row->valid & RT_HAS_IO;
-	row->valid &= ~RT_HAS_IO;
-	if (row->read_bytes < row->own_read_bytes)
-		row->read_bytes = row->own_read_bytes;
-	if (row->write_bytes < row->own_write_bytes)
-		row->write_bytes = row->own_write_bytes;
-}
-
-/* A thread of it was dropped: the totals alone have it. */
-static void mark_thread(struct rt_command_process *row)
-{
-	row->flags &= ~(RT_PROCESS_FINAL | RT_PROCESS_OWN_IO);
-	row->valid &= ~RT_HAS_CPU;
-	row->partial |= RT_HAS_CPU;
-}
-
 static void add_row(struct rt_command *c, const struct rti_account_record *record)
 {
 	const struct rti_bpf_text text = rti_bpf_texts_find(&c->account.texts, record->text);
 	bool has_ended = record->flags & RTI_ROW_ENDED;
+	int status = (int)record->status;
 	struct rt_command_process row = {
 		.size = sizeof(row),
 		.flags = RT_PROCESS_FINAL | RT_PROCESS_OWN_IO | text_flags(record, &text),
 		.pid = record->pid,
 		.ppid = record->ppid,
+		.exit_code = has_ended && WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		.signal = has_ended && WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.valid = RT_HAS_CPU | (c->account.totals.has_io ? RT_HAS_IO : 0),
 		.start_realtime_ns = record->start_ns, /* CLOCK_BOOTTIME, until it is converted */
 		.end_realtime_ns = record->end_ns,
@@ -129,23 +88,32 @@ static void add_row(struct rt_command *c, const struct rti_account_record *recor
 		.cwd_bytes = text.cwd.len,
 	};
 
-	if (record->flags & RTI_ROW_LACKS_SUMS || !has_ended)
-		mark_sums(&row);
-	if (record->flags & RTI_ROW_LACKS_THREAD)
-		mark_thread(&row);
-	set_exit(record, &row);
+	if (record->flags & RTI_ROW_LACKS_SUMS || !has_ended) {
+		/* What its signal_struct had at its end is unknown. What it had before is a lower
+		 * bound, and what its threads have used themselves is another one. */
+		row.flags &= ~RT_PROCESS_FINAL;
+		row.partial |= row.valid & RT_HAS_IO;
+		row.valid &= ~RT_HAS_IO;
+		row.read_bytes = rti_max(row.read_bytes, row.own_read_bytes);
+		row.write_bytes = rti_max(row.write_bytes, row.own_write_bytes);
+	}
+	if (record->flags & RTI_ROW_LACKS_THREAD) { /* the totals alone have it */
+		row.flags &= ~(RT_PROCESS_FINAL | RT_PROCESS_OWN_IO);
+		row.valid &= ~RT_HAS_CPU;
+		row.partial |= RT_HAS_CPU;
+	}
 	rti_split_cpu(record->cpu_ns, record->user_part_ns,
 	              record->user_part_ns + record->system_part_ns, &row.cpu_user_ns,
 	              &row.cpu_system_ns);
 	if (record->peak_pages && has_ended && !(record->flags & RTI_ROW_LACKS_PEAK)) {
 		row.valid |= RT_HAS_PEAK_RSS;
-		row.peak_rss_bytes = record->peak_pages * page_bytes(c);
+		row.peak_rss_bytes = record->peak_pages * c->tracker->platform.page_size;
 	}
 	memcpy(row.comm, record->comm, strnlen(record->comm, sizeof(record->comm)));
 	rti_process_list_add_row(&c->process_list, &row, text.command.at, text.cwd.at);
 }
 
-/* Its figures are those of the last sample. */
+/* The last sample has its figures. */
 static void add_running(void *arg, const struct rti_account_record *record)
 {
 	struct rt_command *c = arg;

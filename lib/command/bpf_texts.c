@@ -28,7 +28,7 @@ static bool keep_bytes(struct rti_bpf_texts *texts, const char *bytes, size_t le
 	return true;
 }
 
-/* Join the parts, of which the last one comes first. Returns the length. E.g.: "src\0home\0" is
+/* Join the parts, which come last one first. Returns the length. E.g.: "src\0home\0" is
  * "/home/src". */
 static size_t join_path(const struct rti_account_text *text, char path[PATH_ROOM])
 {
@@ -72,13 +72,7 @@ static bool keep_cwd(struct rti_bpf_texts *texts, const struct rti_account_text 
 	return true;
 }
 
-static bool keep_command(struct rti_bpf_texts *texts, const struct rti_account_text *text,
-                         struct rti_record_text *out)
-{
-	return text->command_bytes == 0 || keep_bytes(texts, text->bytes, text->command_bytes, out);
-}
-
-/* Numbers in between are of texts that come later, or that were lost. */
+/* Numbers in between belong to texts that come later, or that were lost. */
 static struct rti_bpf_text *add_number(struct rti_bpf_texts *texts, uint32_t number)
 {
 	struct rti_bpf_text *grown =
@@ -99,7 +93,9 @@ void rti_bpf_texts_keep(struct rti_bpf_texts *texts, const struct rti_account_te
 	if (!kept)
 		return;
 	kept->is_cut = text->flags & RTI_TEXT_CUT;
-	if (!keep_command(texts, text, &kept->command) || !keep_cwd(texts, text, &kept->cwd))
+	if ((text->command_bytes &&
+	     !keep_bytes(texts, text->bytes, text->command_bytes, &kept->command)) ||
+	    !keep_cwd(texts, text, &kept->cwd))
 		kept->is_cut = true;
 }
 

@@ -22,7 +22,7 @@ struct rti_bpf_texts {
 	size_t numbers, number_capacity;
 	char *bytes;
 	size_t used, capacity;
-	struct rti_record_text last_cwd; /* mostly that of the next text, too */
+	struct rti_record_text last_cwd; /* mostly the next text has it, too */
 };
 
 /* Keep a text. If memory is short or RTI_TEXT_BYTES_MAX is reached, it is cut to nothing. */

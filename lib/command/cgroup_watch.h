@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Watches for members that leave the cgroup of their command.
  *
- * v2 shows where a process was even after its exit, so the supervisor checks those that it reaps.
- * v1 shows that of running processes alone, so they are looked at from time to time. Those that are
+ * v2 shows where a process was even after its exit, so the supervisor checks what it reaps. v1
+ * shows it for running processes alone, so they are looked at from time to time. Processes that are
  * left running at the end are looked at in any case. */
 #ifndef RTI_CGROUP_WATCH_H
 #define RTI_CGROUP_WATCH_H

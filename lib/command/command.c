@@ -152,18 +152,6 @@ static int start_in_cgroup(struct start *s, const struct rti_context *ctx,
 	return err;
 }
 
-/* The supervisor is what this thread forks meanwhile. What it forks is accounted for from the
- * beginning. */
-static int start_with_bpf(struct rt_command *c, const struct rti_spawn *program)
-{
-	int err = rti_command_account_arm(&c->account, true);
-
-	if (err == 0)
-		err = start_supervised(c, program, "");
-	rti_command_account_arm(&c->account, false);
-	return err;
-}
-
 static int start_with(struct start *s, const struct rti_context *ctx, uint32_t method,
                       const struct rti_spawn *program)
 {
@@ -176,7 +164,13 @@ static int start_with(struct start *s, const struct rti_context *ctx, uint32_t m
 	case RT_ACCOUNTING_WAIT:
 		return start_supervised(s->c, program, "");
 	case RT_ACCOUNTING_BPF:
-		return start_with_bpf(s->c, program);
+		/* This thread forks nothing but the supervisor while the account is armed. So what
+		 * the supervisor forks is accounted for from the beginning. */
+		err = rti_command_account_arm(&s->c->account, true);
+		if (err == 0)
+			err = start_supervised(s->c, program, "");
+		rti_command_account_arm(&s->c->account, false);
+		return err;
 	case RT_ACCOUNTING_POLL:
 		if (s->wants_fork_events)
 			rti_fork_tracker_subscribe_to_all(&s->fork_tracker);
@@ -223,18 +217,6 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 	return err;
 }
 
-/* To load the programs takes some 20 ms, which are not part of the command's time. */
-static int open_account(struct rt_command *c, const struct rt_command_opts *opts)
-{
-	int err = 0;
-
-	if (opts->accounting == RT_ACCOUNTING_BPF)
-		err = rti_command_account_open(&c->account, c->has_list);
-	if (err == -ENOPKG) /* the plug-in; to the caller it would mean the supervisor */
-		return -EOPNOTSUPP;
-	return err < 0 ? method_error(err) : 0;
-}
-
 /* -EACCES and -ENOENT mean the program, so whatever keeps /proc from being read is -ENOSYS. */
 static int tracker_error(int err)
 {
@@ -260,7 +242,7 @@ static int make_tracker(struct start *s)
 
 	rti_platform_init(&platform, false);
 	known.size = sizeof(known); /* the caller's struct may be longer */
-	known.message = NULL;       /* that of the command has it */
+	known.message = NULL;       /* the message of the command has it */
 	/* The supervisor receives the events, or we subscribe to them. */
 	known.flags &= ~RT_OPT_PROCESS_EVENTS;
 	if (err == 0)
@@ -275,10 +257,15 @@ static int prepare_and_start(struct start *s)
 {
 	struct rt_command *c = s->c;
 	const struct rti_context *ctx = &c->tracker->ctx;
-	int err = open_account(c, s->opts);
+	int err = 0;
 
+	/* Loading the programs takes some 20 ms, which are not part of the command's time. */
+	if (s->opts->accounting == RT_ACCOUNTING_BPF)
+		err = rti_command_account_open(&c->account, c->has_list);
+	if (err == -ENOPKG) /* the plug-in; to the caller it would mean the supervisor */
+		return -EOPNOTSUPP;
 	if (err < 0)
-		return err;
+		return method_error(err);
 	rti_cgroup_enclosing(&c->enclosing, ctx);
 	c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, ctx);
 	ctx->platform->now(&c->start);
@@ -311,12 +298,6 @@ static int attach_tracker(struct start *s)
 	return err;
 }
 
-static bool asks_for_events(const struct rt_opts *opts)
-{
-	return opts && opts->size >= RTI_OPTS_V1 && opts->flags & RT_OPT_PROCESS_EVENTS &&
-	       !(opts->flags & RT_OPT_NO_CHILDREN);
-}
-
 static int start(struct start *s)
 {
 	struct rt_command *c = s->c;
@@ -329,8 +310,7 @@ static int start(struct start *s)
 		return err;
 	c->pidfd = rti_pidfd_open(c->pid);
 	if (attach_tracker(s) < 0) {
-		/* Of a child of our own, a pid that names no process is that of a child that was
-		 * reaped. */
+		/* A child of our own that has no process any more was reaped. */
 		rti_pidfd_close(c->pidfd);
 		return -ECHILD;
 	}
@@ -377,6 +357,7 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts, 
 	struct start s = { .opts = opts,
 		           .fork_tracker = RTI_FORK_TRACKER_INIT,
 		           .cgroup = RTI_CGROUP_INIT };
+	const struct rt_opts *tracker = opts->tracker;
 	struct rti_platform platform;
 	uint64_t started_ns;
 	int err = check_opts(opts);
@@ -389,7 +370,9 @@ static int start_command(struct rt_command **out, struct rt_command_opts *opts, 
 	s.c->has_list = (opts->flags & RT_COMMAND_LIST_PROCESSES) != 0;
 	s.c->may_be_supervisor = (opts->flags & RT_COMMAND_SUBREAPER_SELF) != 0;
 	s.c->is_killed_on_free = (opts->flags & RT_COMMAND_KILL_ON_FREE) != 0;
-	s.wants_fork_events = asks_for_events(opts->tracker);
+	s.wants_fork_events = tracker && tracker->size >= RTI_OPTS_V1 &&
+	                      tracker->flags & RT_OPT_PROCESS_EVENTS &&
+	                      !(tracker->flags & RT_OPT_NO_CHILDREN);
 	rti_platform_init(&platform, false);
 	s.c->owner = platform.getpid();
 	started_ns = platform.thread_cpu_ns();
@@ -447,13 +430,6 @@ struct rt_tracker *rt_command_tracker(struct rt_command *c)
 	return c ? c->tracker : NULL;
 }
 
-/* Whether a signal is one by which a user ends a command. */
-static bool ends_command(int signal)
-{
-	return signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP ||
-	       signal == SIGKILL;
-}
-
 /* Async-signal-safe. */
 int rt_command_signal(struct rt_command *c, int signal)
 {
@@ -468,7 +444,9 @@ int rt_command_signal(struct rt_command *c, int signal)
 	errno = saved;
 	if (!has_ended)
 		return rti_pidfd_signal(c->pidfd, c->pid, signal);
-	if (ends_command(signal))
+	/* A user ends a command by one of these. */
+	if (signal == SIGINT || signal == SIGTERM || signal == SIGQUIT || signal == SIGHUP ||
+	    signal == SIGKILL)
 		c->is_report_unwanted = true;
 	return -ESRCH;
 }
@@ -543,28 +521,24 @@ static void end_all(struct rt_command *c)
 		rt_command_kill(c);
 }
 
-/* What only the process may do that has started the command. */
-static void end_command(struct rt_command *c)
-{
-	if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
-		end_all(c);
-	if (rti_command_is_supervised(c))
-		rti_supervisor_close(&c->supervisor, !c->is_over && !c->supervisor.exited.kind);
-	/* A supervisor that was killed has not removed the cgroup. */
-	if (c->is_over && c->is_supervisor_lost)
-		rti_cgroup_reclaim(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
-}
-
 /* A forked child has a copy of the handle, e.g. one that an exit hook frees. It shares the socket
  * of the supervisor with its parent, so it must not receive a report. */
 void rt_command_free(struct rt_command *c)
 {
 	if (!c)
 		return;
-	if (c->owner == c->tracker->platform.getpid())
-		end_command(c);
-	else
+	if (c->owner == c->tracker->platform.getpid()) {
+		if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
+			end_all(c);
+		if (rti_command_is_supervised(c))
+			rti_supervisor_close(&c->supervisor,
+			                     !c->is_over && !c->supervisor.exited.kind);
+		/* A supervisor that was killed has not removed the cgroup. */
+		if (c->is_over && c->is_supervisor_lost)
+			rti_cgroup_reclaim(rti_tree_cgroup(c->tracker->tree), &c->tracker->ctx);
+	} else {
 		rti_supervisor_close_copy(&c->supervisor);
+	}
 	rti_cgroup_close(&c->enclosing, &c->tracker->ctx);
 	rt_tracker_free(c->tracker);
 	rti_process_list_free(&c->process_list);

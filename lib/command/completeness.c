@@ -39,8 +39,8 @@ static bool has_left_cgroup(const struct rti_completeness_known *known)
 	return known->left_cgroup != RTI_LEFT_NONE || known->is_above_cgroup;
 }
 
-/* The cgroup's account is that of the whole tree. A process that killed the supervisor may have
- * moved others. */
+/* The cgroup accounts for the whole tree. A process that killed the supervisor may have moved
+ * others. */
 static bool is_covered(const struct rti_completeness_known *known)
 {
 	return known->is_covered_by_cgroup && !has_left_cgroup(known) && !known->is_supervisor_lost;
@@ -52,14 +52,6 @@ static bool is_waited_for(const struct rti_completeness_known *known)
 	return !known->is_supervisor_lost && known->threads != UINT64_MAX &&
 	       known->unproven_ns <= noise_ns(known->total_ns) &&
 	       known->total_ns <= known->accounted_ns + missing_process_ns(known);
-}
-
-/* Whether the account of the cgroup around the tree lacks a process. */
-static bool is_enclosing_left(const struct rti_completeness_known *known)
-{
-	if (known->left_cgroup != RTI_LEFT_NONE)
-		return known->left_cgroup == RTI_LEFT_OURS;
-	return known->is_above_cgroup;
 }
 
 /* A thread that exits may lose the time since the last tick: the scheduler updates its account then
@@ -78,9 +70,14 @@ static uint64_t error_ns(const struct rti_completeness_known *known)
 
 static struct rti_cpu_bounds_known bounds_known(const struct rti_completeness_known *known)
 {
+	/* Whether the account of the cgroup around the tree lacks a process. */
+	bool is_enclosing_left = known->left_cgroup == RTI_LEFT_NONE
+	                             ? known->is_above_cgroup
+	                             : known->left_cgroup == RTI_LEFT_OURS;
+
 	return (struct rti_cpu_bounds_known){
 		.low_ns = known->total_ns,
-		.growth_ns = is_enclosing_left(known) ? UINT64_MAX : known->growth_ns,
+		.growth_ns = is_enclosing_left ? UINT64_MAX : known->growth_ns,
 		.overhead_ns = known->overhead_ns,
 		.lag_ns = known->lag_ns,
 		.is_covered_by_cgroup = is_covered(known),
@@ -138,27 +135,26 @@ static uint32_t cpu_reasons(const struct rti_completeness_known *known,
 	return reasons;
 }
 
-/* Its CPU clock was read when it had ended and was not waited for yet. So nothing is missing but
- * what threads that have ended may have lost. */
-static struct rti_completeness completeness_alone(const struct rti_completeness_known *known)
-{
-	return (struct rti_completeness){
-		.member_reasons = known->reasons,
-		.is_member_short = known->reasons != 0,
-		.reasons = known->reasons,
-		.is_cpu_short = is_cpu_short(known, false),
-		.low_ns = known->total_ns,
-		.high_ns = known->reasons ? UINT64_MAX : known->total_ns,
-	};
-}
-
-static struct rti_completeness completeness_of_tree(const struct rti_completeness_known *known)
+struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
 {
 	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
-	struct rti_cpu_bounds_known known_bounds = bounds_known(known);
-	struct rti_completeness out = { .reasons = cpu_reasons(known, &known_bounds) };
+	struct rti_cpu_bounds_known known_bounds;
+	struct rti_completeness out;
 	struct rti_cpu_bounds bounds;
 
+	/* Its CPU clock was read when it had ended and was not waited for yet. So nothing is
+	 * missing but what threads that have ended may have lost. */
+	if (known->is_alone)
+		return (struct rti_completeness){
+			.member_reasons = known->reasons,
+			.is_member_short = known->reasons != 0,
+			.reasons = known->reasons,
+			.is_cpu_short = is_cpu_short(known, false),
+			.low_ns = known->total_ns,
+			.high_ns = known->reasons ? UINT64_MAX : known->total_ns,
+		};
+	known_bounds = bounds_known(known);
+	out = (struct rti_completeness){ .reasons = cpu_reasons(known, &known_bounds) };
 	out.member_reasons = (seen_reasons(known) | out.reasons) & ~of_cpu_alone;
 	out.is_member_short =
 	    out.member_reasons != 0 || lacks_processes(known, known_bounds.is_covered_by_cgroup);
@@ -169,9 +165,4 @@ static struct rti_completeness completeness_of_tree(const struct rti_completenes
 	out.low_ns = bounds.low_ns;
 	out.high_ns = bounds.high_ns;
 	return out;
-}
-
-struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
-{
-	return known->is_alone ? completeness_alone(known) : completeness_of_tree(known);
 }

@@ -12,38 +12,29 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 	return end_ns - start_ns;
 }
 
-/* The noise is what may go unnoticed: the root cgroup's account is sampled at ticks, and is
- * seldom off by more than this. */
-static bool is_all_accounted_for(const struct rti_cpu_bounds_known *known)
-{
-	uint64_t noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
-
-	return known->growth_ns != UINT64_MAX &&
-	       known->growth_ns <= rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns),
-	                                             known->overhead_ns);
-}
-
-static uint64_t bound(const struct rti_cpu_bounds_known *known)
-{
-	uint64_t noise_ns = known->growth_ns / 50 + RTI_TICK_MAX_NS;
-	uint64_t high_ns =
-	    rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
-	uint64_t waited_ns = rti_add_saturated(known->low_ns, known->error_ns);
-
-	if (known->is_waited_for && high_ns > waited_ns)
-		high_ns = waited_ns;
-	return high_ns < known->low_ns ? known->low_ns : high_ns;
-}
-
 struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 {
 	struct rti_cpu_bounds bounds = { .low_ns = known->low_ns, .high_ns = known->low_ns };
+	uint64_t waited_ns = rti_add_saturated(known->low_ns, known->error_ns);
+	uint64_t noise_ns, accounted_ns;
 
-	if (!known->is_covered_by_cgroup) {
-		bounds.high_ns = bound(known);
-		bounds.is_unverified = !known->is_waited_for && !is_all_accounted_for(known);
-	} else if (known->is_running) {
-		bounds.high_ns = UINT64_MAX; /* they use more from now on */
+	if (known->is_covered_by_cgroup) {
+		if (known->is_running)
+			bounds.high_ns = UINT64_MAX; /* they use more from now on */
+		return bounds;
 	}
+	noise_ns = known->growth_ns / 50 + RTI_TICK_MAX_NS;
+	bounds.high_ns =
+	    rti_add_saturated(rti_add_saturated(known->growth_ns, noise_ns), known->lag_ns);
+	if (known->is_waited_for)
+		bounds.high_ns = rti_min(bounds.high_ns, waited_ns);
+	bounds.high_ns = rti_max(bounds.high_ns, known->low_ns);
+	/* This noise may go unnoticed: the root cgroup's account is sampled at ticks, and is seldom
+	 * off by more. */
+	noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
+	accounted_ns =
+	    rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns), known->overhead_ns);
+	bounds.is_unverified = !known->is_waited_for &&
+	                       (known->growth_ns == UINT64_MAX || known->growth_ns > accounted_ns);
 	return bounds;
 }

@@ -39,17 +39,6 @@ void rti_event_loop_end(const struct rt_command *c)
 		rti_wakeup_set_time(c->wakeup, next_time_ns(c));
 }
 
-/* The socket of the supervisor has the report that the program has ended. If the supervisor is
- * killed or stopped, the pidfd of the program is what shows the end. */
-static int watch_end(const struct rt_command *c)
-{
-	int err = rti_wakeup_add(c->wakeup, c->pidfd);
-
-	if (err == 0 && c->supervisor.socket >= 0)
-		err = rti_wakeup_add(c->wakeup, c->supervisor.socket);
-	return err;
-}
-
 static int open_once(const struct rt_command *c)
 {
 	int err;
@@ -61,7 +50,11 @@ static int open_once(const struct rt_command *c)
 	err = rti_wakeup_open(c->wakeup, true);
 	if (err < 0)
 		return err;
-	err = watch_end(c);
+	/* The socket of the supervisor has the report that the program has ended. If the supervisor
+	 * is killed or stopped, the pidfd of the program shows the end. */
+	err = rti_wakeup_add(c->wakeup, c->pidfd);
+	if (err == 0 && c->supervisor.socket >= 0)
+		err = rti_wakeup_add(c->wakeup, c->supervisor.socket);
 	if (err < 0) {
 		rti_wakeup_close(c->wakeup);
 		return err;

@@ -47,12 +47,6 @@ static int reap(const struct rt_command *c, int *status)
 	return waitpid(c->pid, status, WNOHANG) == c->pid ? 0 : -ECHILD;
 }
 
-/* Where the kernel does not keep the exit code, the program is still there until it is reaped. */
-static bool is_reaped(const struct rt_command *c)
-{
-	return rti_pidfd_signal(c->pidfd, c->pid, 0) == -ESRCH;
-}
-
 int rti_lost_program_wait(const struct rt_command *c, int *status)
 {
 	const struct timespec nap = { .tv_nsec = ADOPTION_LOOK_NS };
@@ -67,7 +61,9 @@ int rti_lost_program_wait(const struct rt_command *c, int *status)
 		err = rti_pidfd_exit_status(c->pidfd, status);
 		if (err == 0)
 			return 0;
-		if (err != -EAGAIN && is_reaped(c))
+		/* Where the kernel does not keep the exit code, the program is still there until it
+		 * is reaped. */
+		if (err != -EAGAIN && rti_pidfd_signal(c->pidfd, c->pid, 0) == -ESRCH)
 			return -ECHILD;
 		nanosleep(&nap, NULL);
 	}

@@ -84,29 +84,26 @@ static void apply_account(struct rt_command *c)
 	rti_tree_apply_final_rusage(c->tracker->tree, &reaped, s->started.inherited_maxrss_kib);
 }
 
-/* Whether the account of the supervisor and the last sample are of the same time. While processes
- * run, the two never match, so stop after a second look. */
-static bool is_settled(const struct rt_command *c, int sample_error, int looks)
-{
-	if (c->is_supervisor_lost)
-		return true;
-	return sample_error == -ESRCH ? rti_tree_is_final_account_current(c->tracker->tree)
-	                              : looks > 1;
-}
-
-/* The supervisor may still be reaping processes that it adopted: those that were there at the first
- * look are looked at once more. If the last of them ended after the account was made, it is asked
+/* The supervisor may still be reaping processes that it adopted: what was there at the first
+ * look is looked at once more. If the last of them ended after the account was made, it is asked
  * again. */
 static void look_at_end(struct rt_command *c, struct findings *f)
 {
-	int err, looks = 0;
+	const struct rti_tree *tree = c->tracker->tree;
+	bool is_settled = false;
 
-	do {
+	for (int looks = 1; !is_settled && looks <= LOOKS_MAX; looks++) {
+		int err;
+
 		apply_account(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
-	} while (!is_settled(c, err, ++looks) && looks < LOOKS_MAX);
-	rti_tree_get_facts(c->tracker->tree, &f->facts);
-	c->account.totals = *rti_tree_account_totals(c->tracker->tree);
+		/* The account and the sample are of the same time. While processes run, the two
+		 * never match, so a second look is enough. */
+		is_settled = c->is_supervisor_lost ||
+		             (err == -ESRCH ? rti_tree_is_final_account_current(tree) : looks > 1);
+	}
+	rti_tree_get_facts(tree, &f->facts);
+	c->account.totals = *rti_tree_account_totals(tree);
 }
 
 /* The supervisor has reaped the program, so its account is the kernel's, to the microsecond. */
@@ -126,17 +123,11 @@ static int finish_supervised(struct rt_command *c, struct findings *f, int *stat
 	return err;
 }
 
-static void set_exit(struct rt_outcome *out, int status)
-{
-	if (WIFEXITED(status))
-		out->exit_code = WEXITSTATUS(status);
-	if (WIFSIGNALED(status))
-		out->signal = WTERMSIG(status);
-}
-
 static void set_figures(const struct rt_command *c, const struct findings *f,
                         struct rt_outcome *out)
 {
+	const uint64_t gpu = RT_HAS_GPU_MEMORY;
+	const struct rti_gpu_peak *peak = &f->facts.gpu_memory_peak;
 	const struct rt_metrics *m = &f->metrics;
 
 	out->valid = m->valid & ~(RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN);
@@ -156,18 +147,11 @@ static void set_figures(const struct rt_command *c, const struct findings *f,
 	out->overhead_cpu_ns =
 	    c->overhead_ns + c->tracker->self_cpu_ns +
 	    (c->supervisor.is_own ? c->supervisor.own_cpu_ns : f->facts.supervisor_cpu_ns);
-}
-
-/* The mask of the last sample is of what members hold then, which is nothing. */
-static void set_gpu_peak(const struct findings *f, struct rt_outcome *out)
-{
-	const uint64_t has = RT_HAS_GPU_MEMORY;
-	const struct rti_gpu_peak *peak = &f->facts.gpu_memory_peak;
-
+	/* The last sample marks what members hold then, which is nothing. */
 	out->gpu_memory_peak_bytes = peak->bytes;
-	out->valid = (out->valid & ~has) | peak->valid;
-	out->partial = (out->partial & ~has) | peak->partial;
-	out->estimated = (out->estimated & ~has) | peak->estimated;
+	out->valid = (out->valid & ~gpu) | peak->valid;
+	out->partial = (out->partial & ~gpu) | peak->partial;
+	out->estimated = (out->estimated & ~gpu) | peak->estimated;
 }
 
 /* Without process events, processes that came and went between two samples are in the figures,
@@ -188,24 +172,21 @@ static void set_processes(const struct rt_command *c, const struct findings *f,
 	out->processes_peak = f->facts.alive_peak;
 }
 
-/* No poll saw the peak of the largest process: the tree held at least its anonymous memory at that
- * time. What it mapped of files may have been shared. */
-static uint64_t missed_peak_bytes(const struct findings *f, const struct rt_outcome *out)
-{
-	return rti_subtract_saturated(out->peak_rss_bytes, f->facts.memory_shared_max_bytes);
-}
-
 /* A sum of PSS that was read is a lower bound, since the peak between two polls may be higher. */
 static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 {
 	const struct rt_metrics *m = &f->metrics;
-	uint64_t missed_bytes = missed_peak_bytes(f, out);
+	uint64_t missed_bytes;
 
 	if (!((m->partial | m->estimated) & RT_HAS_PEAK_TREE))
 		return;
 	out->peak_tree_kind = RT_PEAK_PSS;
 	out->peak_tree_bytes = m->peak_tree_bytes;
 	out->peak_tree_low_bytes = f->facts.memory_low_bytes;
+	/* No poll saw the peak of the largest process: the tree held at least its anonymous memory
+	 * at that time. What it mapped of files may have been shared. */
+	missed_bytes =
+	    rti_subtract_saturated(out->peak_rss_bytes, f->facts.memory_shared_max_bytes);
 	if (out->peak_tree_bytes >= missed_bytes)
 		return;
 	out->peak_tree_bytes = missed_bytes;
@@ -288,32 +269,29 @@ static void make_partial(struct rt_outcome *out, uint64_t domains)
 	out->valid &= ~domains;
 }
 
-/* By how much the cgroup around the tree has grown. Without a supervisor, a process that has left
- * it goes unnoticed; if each was waited for, none is missing. */
-static uint64_t enclosing_growth_ns(struct rt_command *c, const struct rt_outcome *out)
-{
-	if (!rti_command_is_supervised(c) && out->reasons & RT_REASON_UNWAITED)
-		return UINT64_MAX;
-	return rti_cpu_bounds_growth(c->enclosing_ns,
-	                             rti_cgroup_read_usage(&c->enclosing, &c->tracker->ctx));
-}
-
-/* What is known of the completeness of the figures, apart from what the supervisor has seen. */
+/* What is known of the completeness of the figures. Without a supervisor, a process that has left
+ * the cgroup around the tree goes unnoticed; if each was waited for, none is missing. */
 static struct rti_completeness_known get_evidence(struct rt_command *c, const struct findings *f,
                                                   const struct rt_outcome *out)
 {
 	bool has_cgroup = c->accounting == RT_ACCOUNTING_CGROUP && f->facts.cgroup_cpu_ns > 0;
 	uint64_t lag_ns = f->facts.cgroup_lag_ns;
 	uint64_t in_cgroup_ns = f->facts.cgroup_cpu_ns + f->facts.cgroup_cpu_ns / 100 + lag_ns;
+	bool may_have_left = !rti_command_is_supervised(c) && out->reasons & RT_REASON_UNWAITED;
+	uint64_t usage_ns =
+	    may_have_left ? UINT64_MAX : rti_cgroup_read_usage(&c->enclosing, &c->tracker->ctx);
+	const struct rti_shared_stats *shared = c->supervisor.shared;
 
 	return (struct rti_completeness_known){
 		.reasons = out->reasons,
 		.total_ns = out->cpu_user_ns + out->cpu_system_ns,
 		.accounted_ns = f->facts.accounted_cpu_ns,
-		.unproven_ns = UINT64_MAX,
-		.unwaited_ns = UINT64_MAX,
-		.threads = UINT64_MAX,
-		.growth_ns = enclosing_growth_ns(c, out),
+		.unproven_ns = shared ? shared->unproven_ns : UINT64_MAX,
+		.unwaited_ns = shared ? shared->unwaited_ns : UINT64_MAX,
+		.threads = shared ? shared->threads : UINT64_MAX,
+		.processes = shared ? shared->processes : 0,
+		.left_cgroup = left_cpu_account(c, f),
+		.growth_ns = rti_cpu_bounds_growth(c->enclosing_ns, usage_ns),
 		.overhead_ns = out->overhead_cpu_ns,
 		.lag_ns = lag_ns,
 		.tick_ns = rti_platform_kernel_tick_ns(),
@@ -326,22 +304,8 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 	};
 }
 
-static void add_supervisor_evidence(const struct rt_command *c, const struct findings *f,
-                                    struct rti_completeness_known *known)
-{
-	const struct rti_shared_stats *shared = c->supervisor.shared;
-
-	known->left_cgroup = left_cpu_account(c, f);
-	if (!shared)
-		return;
-	known->unproven_ns = shared->unproven_ns;
-	known->unwaited_ns = shared->unwaited_ns;
-	known->threads = shared->threads;
-	known->processes = shared->processes;
-}
-
-/* Whether processes run on that could not be counted: those that fork and exit all the time may be
- * missed by every sample. */
+/* Whether processes run on that could not be counted: every sample may miss processes that fork
+ * and exit all the time. */
 static bool has_uncounted_processes(struct rt_command *c, const struct findings *f)
 {
 	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
@@ -362,18 +326,6 @@ static bool lacks_holder(const struct rt_outcome *out)
 	       out->peak_tree_low_bytes > rti_add_saturated(most, most / 50 + MIB);
 }
 
-/* A process that was not waited for may have held more after it was last looked at. So an estimate
- * of what polls saw may be far too low. What is proven becomes the figure, as a lower bound.
- * E.g.: a child was looked at when it held 2 MiB, and exited with 30 MiB. */
-static void drop_estimated_peak(struct rt_outcome *out)
-{
-	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->estimated & RT_HAS_PEAK_TREE))
-		return;
-	out->peak_tree_bytes = out->peak_tree_low_bytes;
-	out->estimated &= ~RT_HAS_PEAK_TREE;
-	out->partial |= RT_HAS_PEAK_TREE;
-}
-
 /* If BPF programs have counted every thread, members may lack the peak alone, of processes for
  * which the programs had no row. */
 static void mark_members(const struct rt_command *c, const struct rti_completeness *found,
@@ -385,10 +337,18 @@ static void mark_members(const struct rt_command *c, const struct rti_completene
 
 	is_short = is_counted ? c->account.totals.rowless && !(out->valid & RT_HAS_PEAK_RSS)
 	                      : found->is_member_short;
-	if (is_short && !is_counted)
+	if (!is_short)
+		return;
+	if (!is_counted)
 		make_partial(out, of_members);
-	if (is_short)
-		drop_estimated_peak(out);
+	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->estimated & RT_HAS_PEAK_TREE))
+		return;
+	/* A process that was not waited for may have held more after it was last looked at. So an
+	 * estimate of what polls saw may be far too low. What is proven becomes the figure, as a
+	 * lower bound. E.g.: a child was looked at when it held 2 MiB, and exited with 30 MiB. */
+	out->peak_tree_bytes = out->peak_tree_low_bytes;
+	out->estimated &= ~RT_HAS_PEAK_TREE;
+	out->partial |= RT_HAS_PEAK_TREE;
 }
 
 /* The bounds of CPU time come last, since they depend on all reasons. */
@@ -402,7 +362,6 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	if (lacks_holder(out))
 		out->reasons |= RT_REASON_UNWAITED;
 	known = get_evidence(c, f, out);
-	add_supervisor_evidence(c, f, &known);
 	result = rti_completeness(&known);
 	mark_members(c, &result, out);
 	out->reasons = result.member_reasons;
@@ -426,28 +385,21 @@ static int add_to_list(void *arg, const struct rti_member_row *m)
 	return RTI_CONTINUE;
 }
 
-/* At RT_ACCOUNTING_BPF the supervisor has not recorded any. */
-static void list_recorded(struct rt_command *c, const struct rti_now *end)
+static void list_processes(struct rt_command *c, const struct rti_now *end)
 {
 	struct rti_process_list *list = &c->process_list;
 	struct rti_process_records records;
 
-	rti_supervisor_map_records(&c->supervisor, &records);
-	if (c->supervisor.shared && c->supervisor.shared->records_skipped)
-		rti_process_list_mark_short(list);
-	rti_process_list_add_records(list, &records, end);
-	rti_supervisor_unmap_records(&records);
-}
-
-static void list_processes(struct rt_command *c, const struct rti_now *end)
-{
-	struct rti_process_list *list = &c->process_list;
-
 	rti_tree_each(c->tracker->tree, add_to_list, list);
-	if (c->accounting == RT_ACCOUNTING_BPF)
-		rti_bpf_outcome_list(c);
-	else
-		list_recorded(c, end);
+	if (c->accounting == RT_ACCOUNTING_BPF) {
+		rti_bpf_outcome_list(c); /* the supervisor has not recorded any */
+	} else {
+		rti_supervisor_map_records(&c->supervisor, &records);
+		if (c->supervisor.shared && c->supervisor.shared->records_skipped)
+			rti_process_list_mark_short(list);
+		rti_process_list_add_records(list, &records, end);
+		rti_supervisor_unmap_records(&records);
+	}
 	rti_process_list_finish(list, end);
 	/* With the method poll only we have seen how the program ended. */
 	if (!rti_command_is_supervised(c))
@@ -455,22 +407,11 @@ static void list_processes(struct rt_command *c, const struct rti_now *end)
 		                          end->realtime_ns);
 }
 
-/* The list has all processes, and the account is of the same ones. */
-static void fit_list(struct rt_command *c)
-{
-	const struct rt_outcome *out = &c->outcome;
-
-	if (c->has_list && out->complete && !out->left_running && out->valid & RT_HAS_CPU &&
-	    out->valid & RT_HAS_PROCESSES && out->processes == c->process_list.count)
-		rti_process_list_fit_cpu(&c->process_list, out->cpu_user_ns + out->cpu_system_ns);
-}
-
 static void fill_outcome(struct rt_command *c, const struct findings *f)
 {
 	struct rt_outcome *out = &c->outcome;
 
 	set_figures(c, f, out);
-	set_gpu_peak(f, out);
 	set_processes(c, f, out);
 	set_tree_peak(c, f, out);
 	set_cgroup(c, out);
@@ -497,6 +438,7 @@ int rti_outcome_finish(struct rt_command *c)
 {
 	const struct rti_platform *platform = &c->tracker->platform;
 	uint64_t started_ns = platform->thread_cpu_ns(), sampling_ns = c->tracker->self_cpu_ns;
+	struct rt_outcome *out = &c->outcome;
 	struct findings findings;
 	struct rti_now end;
 	int status = 0, err;
@@ -507,17 +449,22 @@ int rti_outcome_finish(struct rt_command *c)
 	err = rti_command_is_supervised(c) ? finish_supervised(c, &findings, &status)
 	                                   : finish_child(c, &findings, &status);
 	if (err < 0)
-		c->outcome.reasons |= RT_REASON_UNWAITED;
-	else
-		set_exit(&c->outcome, status);
+		out->reasons |= RT_REASON_UNWAITED;
+	else if (WIFEXITED(status))
+		out->exit_code = WEXITSTATUS(status);
+	else if (WIFSIGNALED(status))
+		out->signal = WTERMSIG(status);
 	if (c->has_list)
 		list_processes(c, &end);
 	sampling_ns = c->tracker->self_cpu_ns - sampling_ns;
 	c->overhead_ns += platform->thread_cpu_ns() - started_ns - sampling_ns;
 	/* A later sample says by itself what ticks may hide then. */
-	c->lost_reasons = c->outcome.reasons & ~RT_REASON_CLOCK_TICKS;
+	c->lost_reasons = out->reasons & ~RT_REASON_CLOCK_TICKS;
 	fill_outcome(c, &findings);
-	fit_list(c);
+	/* The list has all processes, and the account is of the same ones. */
+	if (c->has_list && out->complete && !out->left_running && out->valid & RT_HAS_CPU &&
+	    out->valid & RT_HAS_PROCESSES && out->processes == c->process_list.count)
+		rti_process_list_fit_cpu(&c->process_list, out->cpu_user_ns + out->cpu_system_ns);
 	return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A caller that is its own supervisor.
  *
- * The state is that of the process, and not of a handle: a process is a subreaper as a whole, and
+ * The state belongs to the process, and not to a handle: a process is a subreaper as a whole, and
  * its children are children of all its commands. So there is one such command at a time. */
 #include "command/own_supervisor.h"
 
@@ -53,12 +53,6 @@ static void keep_report(struct rts_supervisor *core)
 	rti_supervisor_keep_report(own.client, &core->report);
 }
 
-/* The first process of a pid namespace adopts the orphans of processes that entered it, too. */
-static bool adopts_others(void)
-{
-	return getpid() == 1;
-}
-
 /* Whether this process has no children, and would get to wait for one. */
 static bool has_no_children(void)
 {
@@ -70,8 +64,8 @@ static bool has_no_children(void)
 	       !(action.sa_flags & SA_NOCLDWAIT);
 }
 
-/* The program is started by a copy of the caller: what that has of memory takes time to copy, and
- * hides a peak of the program up to it. */
+/* A copy of the caller starts the program: its memory takes time to copy, and hides a peak of the
+ * program up to its size. */
 static bool is_small(void)
 {
 	struct rti_pid_statm statm;
@@ -84,14 +78,6 @@ static bool is_small(void)
 	n = rts_read_file(&own.shared, "/proc/self/statm", text, sizeof(text));
 	return n > 0 && rti_parse_pid_statm(text, (size_t)n, &statm) == 0 &&
 	       statm.resident_pages <= SMALL_PAGES;
-}
-
-/* What is left to the process of its own: descriptors of a program are not mapped, and a list
- * needs a process that reads others as soon as they end, whatever the caller does. */
-static bool can_start(const struct rti_supervisor_opts *opts)
-{
-	return opts->may_be_caller && opts->program.fd_count == 0 && !opts->program.has_only_fds &&
-	       !strchr(opts->start_flags, RTI_START_LIST);
 }
 
 static struct rts_request make_request(const struct rti_supervisor_opts *opts)
@@ -109,7 +95,21 @@ static struct rts_request make_request(const struct rti_supervisor_opts *opts)
 	};
 }
 
-static int begin(struct rti_supervisor *s, const struct rts_request *request)
+/* No handler of the caller may run in the child. */
+static enum rti_report_kind launch(const struct rts_request *request)
+{
+	enum rti_report_kind kind;
+	sigset_t all, before, none;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	kind = rts_start(&own.core, request, &none);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return kind;
+}
+
+static int start(struct rti_supervisor *s, const struct rts_request *request)
 {
 	int err;
 
@@ -125,24 +125,14 @@ static int begin(struct rti_supervisor *s, const struct rts_request *request)
 	err = own.dirs ? 0 : -ENOMEM;
 	if (err == 0)
 		err = rts_begin(&own.core, request, own.platform.cpu_count());
-	return err;
+	if (err < 0)
+		return err;
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	rts_report(&own.core, launch(request));
+	return 0;
 }
 
-/* No handler of the caller may run in the child. */
-static enum rti_report_kind launch(const struct rts_request *request)
-{
-	enum rti_report_kind kind;
-	sigset_t all, before, none;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	kind = rts_start(&own.core, request, &none);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return kind;
-}
-
-/* A program that is not one's own to reap any longer is so later. */
+/* What is not to be reaped here any longer is reaped later. */
 static void reap_later(pid_t pid)
 {
 	int pidfd = pid > 0 ? rti_pidfd_open(pid) : -1;
@@ -164,26 +154,19 @@ static void end(void)
 	atomic_flag_clear(&is_taken);
 }
 
-static int start(struct rti_supervisor *s, const struct rts_request *request)
-{
-	int err = begin(s, request);
-
-	if (err < 0)
-		return err;
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	rts_report(&own.core, launch(request));
-	return 0;
-}
-
 int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
 	const struct rts_request request = make_request(opts);
 	int err;
 
-	if (!can_start(opts) || atomic_flag_test_and_set(&is_taken))
+	/* Descriptors of a program are not mapped here, and a list needs a process that reads
+	 * others as soon as they end, whatever the caller does. */
+	if (!opts->may_be_caller || opts->program.fd_count || opts->program.has_only_fds ||
+	    strchr(opts->start_flags, RTI_START_LIST) || atomic_flag_test_and_set(&is_taken))
 		return -EBUSY;
 	own.shared = (struct rti_shared_stats){ 0 };
-	if (adopts_others() || !is_small() || !has_no_children()) {
+	/* The first process of a pid namespace also adopts orphans of processes that entered it. */
+	if (getpid() == 1 || !is_small() || !has_no_children()) {
 		atomic_flag_clear(&is_taken);
 		return -EBUSY;
 	}
@@ -203,19 +186,6 @@ void rti_own_supervisor_proceed(struct rti_supervisor *s)
 {
 	(void)s;
 	own.core.may_reap = true;
-}
-
-/* Begin to let events accumulate if there are any; handle them if they have. */
-static void handle_events(void)
-{
-	struct pollfd events[] = {
-		{ .fd = *rts_process_log_events(), .events = POLLIN },
-		{ .fd = *rts_process_log_threads(), .events = POLLIN },
-	};
-
-	if (!own.core.is_batching && poll(events, 2, 0) > 0)
-		rts_begin_batch(&own.core);
-	rts_batch_left_ms(&own.core);
 }
 
 /* As of now, and not of the last report. */
@@ -251,11 +221,18 @@ static int reap_all(struct rti_supervisor *s, bool *has_more)
 
 int rti_own_supervisor_work(struct rti_supervisor *s)
 {
+	struct pollfd events[] = {
+		{ .fd = *rts_process_log_events(), .events = POLLIN },
+		{ .fd = *rts_process_log_threads(), .events = POLLIN },
+	};
 	uint64_t began_ns = own.platform.thread_cpu_ns();
 	bool has_more;
 	int err = 0;
 
-	handle_events();
+	/* Let events accumulate from the first one on; handle them if they have. */
+	if (!own.core.is_batching && poll(events, 2, 0) > 0)
+		rts_begin_batch(&own.core);
+	rts_batch_left_ms(&own.core);
 	if (own.core.may_reap)
 		err = reap_all(s, &has_more);
 	s->own_cpu_ns += own.platform.thread_cpu_ns() - began_ns;
@@ -278,20 +255,16 @@ int rti_own_supervisor_account(struct rti_supervisor *s)
 	return err < 0 ? -ECHILD : 0;
 }
 
-/* Without events the zombies that were adopted do not show. */
-static int sleep_max_ms(int program)
-{
-	if (own.core.is_batching)
-		return rts_batch_left_ms(&own.core);
-	if (program < 0)
-		return NO_PIDFD_MS;
-	return *rts_process_log_events() < 0 ? UNSEEN_MS : -1;
-}
-
 void rti_own_supervisor_prepare_sleep(struct rti_supervisor_sleep *out)
 {
-	int left_ms = sleep_max_ms(out->wakers[0].fd);
+	int left_ms = -1;
 
+	if (own.core.is_batching)
+		left_ms = rts_batch_left_ms(&own.core);
+	else if (out->wakers[0].fd < 0)
+		left_ms = NO_PIDFD_MS;
+	else if (*rts_process_log_events() < 0)
+		left_ms = UNSEEN_MS; /* without events, adopted zombies do not show */
 	if (left_ms >= 0)
 		out->max_ns = (int64_t)left_ms * NS_PER_MS;
 	if (own.core.is_batching)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A caller that is its own supervisor: RT_COMMAND_OWN_SUPERVISOR.
  *
- * The code is that of lib/supervisor. Instead of a process of its own, the calls that wait for a
+ * The code is in lib/supervisor. Instead of a process of its own, the calls that wait for a
  * command run it. */
 #ifndef RTI_OWN_SUPERVISOR_H
 #define RTI_OWN_SUPERVISOR_H
@@ -16,7 +16,7 @@ int rti_own_supervisor_start(struct rti_supervisor *s, const struct rti_supervis
 /* The program was seen: it may be reaped from now on. */
 void rti_own_supervisor_proceed(struct rti_supervisor *s);
 
-/* Add what wakes it to a sleep, of which the first waker is set. */
+/* Add what wakes it to a sleep. Its first waker is already set. */
 void rti_own_supervisor_prepare_sleep(struct rti_supervisor_sleep *out);
 
 /* Count and reap what there is. Returns 0 if the program has ended, -EAGAIN if not, or -ECHILD if

@@ -334,13 +334,6 @@ static void join_bounds(struct rt_command_process *row, const struct rt_command_
 	row->partial |= more;
 }
 
-/* A process may have a name without a character: prctl(PR_SET_NAME, ""). What was read at its end
- * is known to be its name. */
-static bool knows_comm(const struct rt_command_process *row)
-{
-	return row->comm[0] || row->flags & RT_PROCESS_FINAL;
-}
-
 /* What was not recorded at the end is known from the last sample. */
 static void join(struct rt_command_process *record_row, const struct rt_command_process *sampled)
 {
@@ -351,7 +344,10 @@ static void join(struct rt_command_process *record_row, const struct rt_command_
 		record_row->signal = 0;
 	}
 	join_bounds(record_row, sampled, sampled->partial & ~record_row->valid);
-	if (!knows_comm(record_row) || record_row->flags & RT_PROCESS_RUNNING)
+	/* A process may have an empty name: prctl(PR_SET_NAME, ""). What was read at its end is
+	 * known to be its name. */
+	if (record_row->flags & RT_PROCESS_RUNNING ||
+	    (!record_row->comm[0] && !(record_row->flags & RT_PROCESS_FINAL)))
 		memcpy(record_row->comm, sampled->comm, sizeof(record_row->comm));
 }
 

@@ -10,7 +10,7 @@
 #include "os/protocol/supervisor_protocol.h"
 #include "tree/tree.h"
 
-/* One process. Its texts are in those of the list, with the lengths that the row shows. */
+/* One process. The texts of the list hold its own, with the lengths that the row shows. */
 struct rti_process_row {
 	struct rt_command_process shown;
 	uint32_t command_at, cwd_at;
@@ -23,7 +23,7 @@ struct rti_process_list {
 	size_t count, capacity;
 	char *texts;      /* NULL: none */
 	uint64_t tick_ns; /* the clock tick in which /proc gives start times */
-	bool is_short;    /* rows are missing for want of memory */
+	bool is_short;    /* memory ran out: rows are missing */
 	bool is_lossy;    /* processes have no record, in an account of BPF programs */
 	bool is_finished; /* no row is added any more */
 };
@@ -48,7 +48,7 @@ void rti_process_list_add_records(struct rti_process_list *list,
                                   const struct rti_process_records *all, const struct rti_now *now);
 
 /* Add the row of a process that is not from a sample, with times of CLOCK_BOOTTIME. It is copied.
- * Its texts are in those of rti_process_list_take_texts(). */
+ * rti_process_list_take_texts() gets its texts. */
 void rti_process_list_add_row(struct rti_process_list *list, const struct rt_command_process *row,
                               uint32_t command_at, uint32_t cwd_at);
 
@@ -69,8 +69,8 @@ void rti_process_list_finish(struct rti_process_list *list, const struct rti_now
 void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32_t exit_code,
                                int32_t signal, uint64_t end_realtime_ns);
 
-/* Share what the rows lack of this CPU time, which is that of all of them, among those that may
- * have used more than is known. */
+/* Share what the rows lack of their total CPU time among rows that may have used more than is
+ * known. */
 void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns);
 
 /* Returns a text of a row, and its length in *len. It is not terminated. text: RT_TEXT_ value. */

@@ -16,23 +16,21 @@
 #include "os/process/fd_map.h"
 #include "util/sentence.h"
 
-static bool is_about_a_path(int err)
-{
-	return err == -ENOENT || err == -EACCES || err == -ENOTDIR || err == -ELOOP ||
-	       err == -ENAMETOOLONG;
-}
-
-static bool is_unusable_directory(const char *path)
-{
-	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ||
-	       faccessat(AT_FDCWD, path, F_OK, 0) < 0;
-}
-
 /* The working directory is entered first. */
-static bool is_directory_to_blame(const struct rt_command_opts *opts, int err)
+static bool is_directory_to_blame(const char *path, int err)
 {
-	return opts->cwd && is_about_a_path(err) &&
-	       (err == -ENOTDIR || is_unusable_directory(opts->cwd));
+	switch (err) {
+	case -ENOTDIR:
+		return path;
+	case -ENOENT:
+	case -EACCES:
+	case -ELOOP:
+	case -ENAMETOOLONG:
+		return path && (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ||
+		                faccessat(AT_FDCWD, path, F_OK, 0) < 0);
+	default:
+		return false;
+	}
 }
 
 static const char *help_with_program(const char *program, int err)
@@ -105,7 +103,7 @@ static enum rti_cause cause_of(const struct rt_command_opts *opts, int err,
 		return cause_of_bad_option(opts, values);
 	if (err == -EBADF)
 		return cause_of_descriptor(opts, values);
-	if (is_directory_to_blame(opts, err)) {
+	if (is_directory_to_blame(opts->cwd, err)) {
 		values->name = opts->cwd;
 		return *opts->cwd ? RTI_CAUSE_DIRECTORY : RTI_CAUSE_DIRECTORY_EMPTY;
 	}
@@ -114,24 +112,19 @@ static enum rti_cause cause_of(const struct rt_command_opts *opts, int err,
 	return *opts->argv[0] ? RTI_CAUSE_PROGRAM : RTI_CAUSE_PROGRAM_EMPTY;
 }
 
-/* The reason is lost with the handle, so ask for it once more: what is refused is so at once. */
-static void describe_bpf(struct rti_text *text)
-{
-	struct rti_command_account account = { 0 };
-	int err = rti_command_account_open(&account, false);
-
-	rti_command_account_close(&account);
-	rti_say(text, RTI_CAUSE_METHOD_BPF, err, NULL);
-	rti_bpf_refusal_add(text, err, "6.2");
-}
-
-/* why: the error of the call that failed; 0: it is not known. */
+/* why: the error of the call that failed; 0: unknown. */
 static void describe_method(struct rti_text *text, uint32_t method, int why)
 {
 	const struct rti_values values = { .error = rt_strerror(why) };
 
 	if (method == RT_ACCOUNTING_BPF) {
-		describe_bpf(text);
+		/* The reason is lost with the handle, so ask again: a refusal comes at once. */
+		struct rti_command_account account = { 0 };
+		int err = rti_command_account_open(&account, false);
+
+		rti_command_account_close(&account);
+		rti_say(text, RTI_CAUSE_METHOD_BPF, err, NULL);
+		rti_bpf_refusal_add(text, err, "6.2");
 		return;
 	}
 	rti_say(text,

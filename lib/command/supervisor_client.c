@@ -67,8 +67,8 @@ static int set_error(struct rti_supervisor *s, int err)
 	return -EOPNOTSUPP;
 }
 
-/* The supervisor gets the descriptors of the
- * program, which inherits them. So its own must not have their numbers. */
+/* The supervisor gets the descriptors of the program, which inherits them. So its own must not have
+ * their numbers. */
 static int spawn_with(struct rti_supervisor *s, const struct rti_supervisor_opts *opts, int socket,
                       int memory)
 {
@@ -118,12 +118,6 @@ static int spawn_supervisor(struct rti_supervisor *s, const struct rti_superviso
 	return err;
 }
 
-/* A signal to the pid of a program that has none would go to a whole group. */
-static bool is_sound(const struct rti_report *report)
-{
-	return report->kind <= RTI_ACCOUNTED && (report->kind != RTI_STARTED || report->pid > 1);
-}
-
 /* Receive the next report. Returns 0; -EAGAIN if there is none now; -ECHILD if there will be
  * none. */
 static int receive_report(struct rti_supervisor *s, int flags)
@@ -136,7 +130,9 @@ static int receive_report(struct rti_supervisor *s, int flags)
 	} while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return -EAGAIN;
-	if (n != sizeof(report) || !is_sound(&report))
+	/* A signal to the pid of a program that has none would go to a whole group. */
+	if (n != sizeof(report) || report.kind > RTI_ACCOUNTED ||
+	    (report.kind == RTI_STARTED && report.pid <= 1))
 		return -ECHILD;
 	rti_supervisor_keep_report(s, &report);
 	return 0;
@@ -147,18 +143,11 @@ static int receive_next(struct rti_supervisor *s)
 	return s->is_own ? rti_own_supervisor_work(s) : receive_report(s, MSG_DONTWAIT);
 }
 
-static void sleep_for_report(const struct rti_supervisor *s, int64_t timeout_ns)
-{
-	struct rti_supervisor_sleep sleep;
-
-	rti_supervisor_prepare_sleep(s, -1, &sleep);
-	rti_supervisor_sleep(&sleep, timeout_ns);
-}
-
 /* Receive the next report until a time of CLOCK_MONOTONIC. A signal to the caller does not end the
  * wait, and does not make it longer. Returns 0, -ETIMEDOUT or -ECHILD. */
 static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 {
+	struct rti_supervisor_sleep sleep;
 	int err;
 
 	while ((err = receive_next(s)) == -EAGAIN) {
@@ -166,18 +155,9 @@ static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 
 		if (left_ns <= 0)
 			return -ETIMEDOUT;
-		sleep_for_report(s, left_ns);
+		rti_supervisor_prepare_sleep(s, -1, &sleep);
+		rti_supervisor_sleep(&sleep, left_ns);
 	}
-	return err;
-}
-
-static int share_memory(struct rti_supervisor *s)
-{
-	void *shared;
-	int err = rti_shared_memory_new(RTI_SHARED_STATS_BYTES, &shared, &s->memory);
-
-	if (err == 0)
-		s->shared = shared;
 	return err;
 }
 
@@ -238,11 +218,14 @@ static int silence_error(struct rti_supervisor *s)
 	}
 }
 
-/* What a supervisor needs before it can be started: the memory, the socket, its process. */
 static int start_separate(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
 {
-	int pair[2], err;
+	void *shared;
+	int pair[2], err = rti_shared_memory_new(RTI_SHARED_STATS_BYTES, &shared, &s->memory);
 
+	if (err < 0)
+		return err;
+	s->shared = shared;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
 	s->socket = pair[0];
@@ -251,23 +234,18 @@ static int start_separate(struct rti_supervisor *s, const struct rti_supervisor_
 	return err;
 }
 
-/* Receive that the supervisor begins. One that does not say so in time is killed: nothing may be
- * started after the caller has done without it. It may have begun in the last moment. */
-static int receive_begin(struct rti_supervisor *s)
-{
-	int err = receive_until(s, (int64_t)rti_monotonic_ns() + BEGIN_NS);
-
-	if (err != -ETIMEDOUT)
-		return err;
-	kill(s->supervisor_pid, SIGKILL);
-	return receive_until(s, (int64_t)rti_monotonic_ns() + ANSWER_NS) == 0 ? 0 : -ETIMEDOUT;
-}
-
 /* Returns 0 if the program was started or cannot be, as s->started says. */
 static int receive_start(struct rti_supervisor *s)
 {
-	int err = receive_begin(s);
+	int err = receive_until(s, (int64_t)rti_monotonic_ns() + BEGIN_NS);
 
+	/* A supervisor that does not begin in time is killed: nothing may be started after the
+	 * caller has done without it. It may have begun in the last moment. */
+	if (err == -ETIMEDOUT) {
+		kill(s->supervisor_pid, SIGKILL);
+		if (receive_until(s, (int64_t)rti_monotonic_ns() + ANSWER_NS) == 0)
+			err = 0;
+	}
 	if (err < 0)
 		return set_error(s, err == -ETIMEDOUT ? err : silence_error(s));
 	/* This takes as long as execve(2), as without a supervisor. Killed, perhaps by the program,
@@ -285,9 +263,7 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opt
 	int err = rti_own_supervisor_start(s, opts);
 
 	if (err == -EBUSY) {
-		err = share_memory(s);
-		if (err == 0)
-			err = start_separate(s, opts);
+		err = start_separate(s, opts);
 		if (err == 0)
 			err = receive_start(s);
 		if (err == -ECHILD)
@@ -313,27 +289,21 @@ int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_o
 	return err;
 }
 
-/* A signal to the caller does not make it shorter. */
-static void pause_sending(void)
+/* The next receive shows that a supervisor is gone. One that cannot be asked, e.g. for lack of
+ * memory, learns from the end of the requests that it may reap. It then reports no more. */
+static void send_request(struct rti_supervisor *s, uint32_t request)
 {
 	const struct timespec pause = { .tv_nsec = SEND_PAUSE_NS };
 	sigset_t all;
 
-	sigfillset(&all);
-	ppoll(NULL, 0, &pause, &all);
-}
-
-/* That a supervisor is gone shows at the next receive. One that cannot be asked, e.g. for lack of
- * memory, learns from the end of the requests that it may reap. It then reports no more. */
-static void send_request(struct rti_supervisor *s, uint32_t request)
-{
+	sigfillset(&all); /* a signal to the caller does not make the pause shorter */
 	for (int tries = SEND_TRIES; tries > 0; tries--) {
 		if (send(s->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 			return;
 		if (errno == EPIPE || errno == ECONNRESET)
 			return;
 		if (errno != EINTR)
-			pause_sending();
+			ppoll(NULL, 0, &pause, &all);
 	}
 	shutdown(s->socket, SHUT_WR);
 }
