@@ -220,9 +220,10 @@ START_TEST(jobs_that_block_use_one_thread_each)
 	struct rti_worker *worker = new_worker();
 	struct task *task[STUCK];
 	int before = threads_count_first(), gate[STUCK][2];
+	atomic_int freed = 0;
 
 	for (int i = 0; i < STUCK; i++) {
-		task[i] = new_task(true, NULL);
+		task[i] = new_task(true, &freed);
 		gate[i][0] = task[i]->gate[0];
 		gate[i][1] = task[i]->gate[1];
 	}
@@ -239,6 +240,7 @@ START_TEST(jobs_that_block_use_one_thread_each)
 	for (int i = 0; i < STUCK; i++)
 		open_gate(gate[i]);
 	threads_await(before);
+	ck_assert_int_eq(atomic_load(&freed), STUCK);
 	for (int i = 0; i < STUCK; i++)
 		close_gate(gate[i]);
 }
