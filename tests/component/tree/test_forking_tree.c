@@ -21,6 +21,7 @@
 #include "tree/tree_inside.h"
 
 #define WORKERS 80
+#define THREADS 64 /* of the root */
 #define ROUNDS 120
 #define CHILDREN_MAX 3
 #define ROUND_NS UINT64_C(300000000)
@@ -165,14 +166,15 @@ static void *sleep_forever(void *nothing)
 	return nothing;
 }
 
-/* It has two threads, of which one does nothing. */
+/* It has threads that do nothing. */
 static void run_root(int orders[WORKERS][2])
 {
 	pthread_t thread;
 
 	setpgid(0, 0);
-	if (pthread_create(&thread, NULL, sleep_forever, NULL) != 0)
-		_exit(1);
+	for (int i = 1; i < THREADS; i++)
+		if (pthread_create(&thread, NULL, sleep_forever, NULL) != 0)
+			_exit(1);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int i = 0; i < WORKERS; i++) {
 		if (fork() == 0)
@@ -323,7 +325,7 @@ START_TEST(members_are_the_processes_of_the_tree)
 }
 END_TEST
 
-/* So few that a scan of /proc always costs less than the children files of two threads. */
+/* So few that a scan of /proc always costs less than the children files of the root. */
 static int64_t one_link(int fd)
 {
 	(void)fd;
