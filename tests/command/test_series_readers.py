@@ -38,7 +38,8 @@ def both(name):
 with open(usage, "w") as file:
     json.dump({name: both(name) for name in ("ru_utime", "ru_stime", "ru_minflt")}, file)
 """
-SOURCES = ("cell", "csv_v1", "json", "jsonl", "text", "units", "utf8", "series_columns")
+SOURCES = ("series/cell", "series/csv_v1", "text/json", "series/jsonl", "text/text", "text/units",
+           "text/utf8", "series/series_columns")
 
 
 def children_usage() -> Dict[str, float]:
@@ -52,7 +53,8 @@ class Pandas(Case):
         if not shutil.which("cc"):
             self.skipTest("cc is not installed")
         path, usage = self.dir / "build.csv", self.dir / "usage"
-        flags = ["-I", str(SOURCE / "include"), "-I", str(BUILD / "include")]
+        flags = ["-I", str(SOURCE / "include"), "-I", str(BUILD / "include"),
+                 "-I", str(SOURCE / "examples/rtrack")]
         code = f"FLAGS = {flags!r}" + BUILD_ALL
         files = [str(SOURCE / f"examples/rtrack/{name}.c") for name in SOURCES]
         before = children_usage()
