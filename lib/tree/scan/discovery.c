@@ -170,9 +170,15 @@ static bool scan_proc_instead(struct rti_tree *tree)
 
 	rti_read_clocks_from(tree, known);
 	for (size_t i = 0; i < table->count; i++) {
-		table->members[i].scan.is_due |= i >= known;
-		if (is_whole && table->members[i].scan.is_due)
-			note_scanned(tree, &table->members[i]);
+		struct rti_member *m = &table->members[i];
+
+		/* It may have forked behind the scan, before its clock was read. */
+		if (i >= known) {
+			m->scan.is_due = true;
+			rti_discovery_force_scan(m);
+		} else if (is_whole && m->scan.is_due) {
+			note_scanned(tree, m);
+		}
 	}
 	return is_whole;
 }
