@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,8 +161,11 @@ static void work(int orders)
 	_exit(0);
 }
 
+static atomic_int started; /* threads of the root */
+
 static void *sleep_forever(void *nothing)
 {
+	atomic_fetch_add(&started, 1);
 	stop_here();
 	return nothing;
 }
@@ -175,6 +179,9 @@ static void run_root(int orders[WORKERS][2])
 	for (int i = 1; i < THREADS; i++)
 		if (pthread_create(&thread, NULL, sleep_forever, NULL) != 0)
 			_exit(1);
+	/* A thread that begins may hold a lock of the allocator, which a fork would copy. */
+	while (atomic_load(&started) < THREADS - 1)
+		usleep(1000);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	for (int i = 0; i < WORKERS; i++) {
 		if (fork() == 0)
