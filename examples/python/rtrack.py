@@ -846,6 +846,33 @@ def _make_tracker(call: Callable[..., int], opts: _Opts) -> int:
     return _made(handle)
 
 
+def _start_ticks(directory: bytes) -> bytes:
+    """Return the start time of a process, field 22 of its stat. The name may have any byte."""
+    with open(os.path.join(directory, b"stat"), "rb") as stat:
+        return stat.read().rpartition(b")")[2].split()[19]
+
+
+def _own_pid(root: Optional[_Path]) -> int:
+    """Return the pid of the caller below a root, where another pid namespace may number it.
+
+    Raises ValueError if that root does not show the caller. E.g.: a copy of the files of another
+    machine, which may have a process of the same number.
+    """
+    path = b"" if root is None else os.fsencode(root)
+    if not path.strip(b"/"):
+        return os.getpid()
+    proc = os.path.join(path, b"proc")
+    if not os.path.isdir(proc):
+        return os.getpid()  # the library says what is wrong with that root
+    try:
+        pid = int(os.readlink(os.path.join(proc, b"self")))
+        if _start_ticks(b"%b/%d" % (proc, pid)) == _start_ticks(b"/proc/self"):
+            return pid
+    except (OSError, ValueError, IndexError):
+        pass
+    raise ValueError(f"{os.fsdecode(proc)} does not show this process: give its pid there")
+
+
 def _flags(children: bool, events: bool) -> int:
     return (0 if children else OPT_NO_CHILDREN) | (OPT_PROCESS_EVENTS if events else 0)
 
@@ -985,7 +1012,8 @@ class PidTracker(Tracker):
 
     With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
     caller is permitted to receive them. Then even very short-lived processes are counted, provided
-    that sample() or glance() is called often enough. ``pss_share`` and ``pss_hold_us`` limit the
+    that sample() or glance() is called often enough. With ``root``, ``pid`` is the number below it,
+    and the caller is found by its proc/self; ValueError if it is not there. ``pss_share`` and ``pss_hold_us`` limit the
     cost of reading PSS, as in struct rt_opts.
     """
 
@@ -1003,7 +1031,7 @@ class PidTracker(Tracker):
     ) -> None:
         opts = _options(_flags(children, events), root, want, max_fds, pss_share, pss_hold_us)
         # Not a default argument, which would keep the pid of the importing process after a fork.
-        self.pid = os.getpid() if pid is None else _int32(pid)
+        self.pid = _own_pid(root) if pid is None else _int32(pid)
         super().__init__(
             _make_tracker(
                 lambda handle, known: _lib.rt_pid_tracker_new(handle, self.pid, known), opts

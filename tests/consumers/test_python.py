@@ -38,6 +38,18 @@ except OSError as refused:
 with rtrack.Command(["true"]) as command:
     print(error, command.wait().reasons & rtrack.REASON_NO_SUPERVISOR)
 """
+# Runs a program as process 1 of a pid namespace, with the /proc of this one below a root.
+BELOW_A_ROOT = """
+mount --bind /proc "$1/proc" && mount --bind /sys "$1/sys" || exit
+exec unshare -pf --kill-child --mount-proc "$2" -c "$3" "$1"
+"""
+OWN_RSS = """
+import os, sys, rtrack
+block = b"x" * (64 << 20)
+with rtrack.PidTracker(root=sys.argv[1]) as tracker:
+    print(tracker.pid, tracker.sample().rss_bytes,
+          int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE"))
+"""
 
 
 def use_cpu(seconds: float) -> None:
@@ -369,6 +381,41 @@ class Trees(unittest.TestCase):
     def test_pss_within_budget_is_read(self) -> None:
         with rtrack.PidTracker(pss_share=1000, pss_hold_us=1_000_000) as tracker:
             self.assertEqual(tracker.sample().pss_source, rtrack.PSS_READ)
+
+    def test_caller_is_found_below_a_root_in_another_pid_namespace(self) -> None:
+        """There, its own number is another process, or none."""
+        if not shutil.which("unshare"):
+            self.skipTest("unshare is not installed")
+        with tempfile.TemporaryDirectory() as host:
+            for name in ("proc", "sys"):
+                os.mkdir(os.path.join(host, name))
+            done = subprocess.run(["unshare", "-m", "sh", "-c", BELOW_A_ROOT, "sh", host,
+                                   sys.executable, OWN_RSS], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, timeout=60)
+        if "unshare: " in done.stderr or "mount: " in done.stderr:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pid, told, true = (int(word) for word in done.stdout.split())
+        self.assertNotEqual(pid, 1)
+        self.assertAlmostEqual(told / true, 1, delta=0.1)
+
+    def test_caller_that_is_not_below_a_root_is_refused(self) -> None:
+        """E.g.: the files of another machine, where proc/self was that of who copied them."""
+        with tempfile.TemporaryDirectory() as copy:
+            os.makedirs(os.path.join(copy, "proc/%d" % os.getpid()))
+            with self.assertRaisesRegex(ValueError, "does not show this process"):
+                rtrack.PidTracker(root=copy)
+            os.symlink(str(os.getpid()), os.path.join(copy, "proc/self"))
+            own = pathlib.Path("/proc/self/stat").read_text()
+            fields = own.rpartition(") ")[2].split()
+            fields[19] = str(int(fields[19]) + 1)
+            pathlib.Path(copy, "proc/self/stat").write_text(f"{os.getpid()} (a) b) " +
+                                                            " ".join(fields))
+            with self.assertRaisesRegex(ValueError, "does not show this process"):
+                rtrack.PidTracker(root=copy)
+            pathlib.Path(copy, "proc/self/stat").write_text(own)
+            with rtrack.PidTracker(root=copy) as tracker:
+                self.assertEqual(tracker.pid, os.getpid())
 
     def test_tracker_with_bad_arguments_raises(self) -> None:
         self.assertRaises(FileNotFoundError, rtrack.PidTracker, root="/nonexistent")
