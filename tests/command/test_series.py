@@ -27,7 +27,7 @@ SYSTEM = (
     "d_network_transmit_bytes,processes,threads,load_1m,partial,estimated").split(",")
 PROCESS_V1 = (
     "timestamp,pid,children,utime,stime,cpu_usage,pss,read_bytes,write_bytes,gpu_usage,gpu_vram,"
-    "gpu_utilized,estimated").split(",")
+    "gpu_utilized").split(",")
 SYSTEM_V1 = (
     "timestamp,processes,utime,stime,cpu_usage,memory_free,memory_used,memory_buffers,"
     "memory_cached,memory_active_anon,memory_inactive_anon,disk_read_bytes,disk_write_bytes,"

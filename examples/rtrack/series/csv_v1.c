@@ -15,7 +15,7 @@
 
 static const char *const process_columns[] = {
 	"timestamp",  "pid",         "children",  "utime",    "stime",        "cpu_usage", "pss",
-	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized", "estimated",
+	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
 };
 
 static const char *const system_columns[] = {
@@ -73,7 +73,6 @@ static void process_row(struct text *out, const struct row *row)
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->read_bytes), d->read_bytes);
 	cell_u64(out, is_informative(delta_marks(d), RT_HAS_IO, d->write_bytes), d->write_bytes);
 	gpu_cells(out, m, d, row->has_no_gpu);
-	cell_domains(out, m->estimated & RT_HAS_PSS);
 }
 
 /* As there, interrupts are neither system time nor use. */
