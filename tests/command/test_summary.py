@@ -46,7 +46,7 @@ ACCOUNTING = {
     "level": str, "complete": bool, "reasons": list, "cpu_seconds_low": float,
     "cpu_seconds_estimate": float, "error_bound_seconds": (float, int, type(None)),
     "members_skipped": int}
-CGROUP = {"memory_peak_bytes", "read_bytes", "write_bytes", "tasks_peak"}
+CGROUP = {"memory_peak_bytes", "read_bytes", "write_bytes", "tasks_peak", "oom_kills"}
 HOLD = "x = b'x' * (64 << 20)\n"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 

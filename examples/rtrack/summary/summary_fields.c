@@ -101,6 +101,8 @@ static const struct summary_field fields[] = {
 	  NO_SUCH_VALUE, PLACE_LONG, "", "written to devices" },
 	{ "cgroup", "tasks_peak", TREE, UNIT_COUNT, AT(cgroup_tasks_peak), RT_HAS_CGROUP_TASKS,
 	  NO_SUCH_VALUE, PLACE_LONG, "", "threads at once, at most" },
+	{ "cgroup", "oom_kills", TREE, UNIT_COUNT, AT(cgroup_oom_kills), RT_HAS_CGROUP_OOM_KILLS,
+	  NO_SUCH_VALUE, PLACE_LONG, "", "processes killed because memory ran out" },
 	{ NULL, "command", TREE, UNIT_WORDS, AT(argv), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL,
 	  NULL },
 	{ NULL, "cgroup_path", TREE, UNIT_WORD, AT(cgroup), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL,

@@ -238,6 +238,7 @@ static void set_cgroup(struct usage *u, const struct follow *f)
 	u->marks.partial |= f->has_ended ? known : 0;
 	u->cgroup_memory_peak_bytes = f->now.cgroup_memory_peak_bytes;
 	u->cgroup_tasks_peak = f->now.cgroup_tasks_peak;
+	u->cgroup_oom_kills = f->now.cgroup_oom_kills - f->base.cgroup_oom_kills;
 	u->cgroup_read_bytes = f->now.cgroup_read_bytes - f->base.cgroup_read_bytes;
 	u->cgroup_write_bytes = f->now.cgroup_write_bytes - f->base.cgroup_write_bytes;
 	if (!(u->marks.valid & RT_HAS_CPU))

@@ -55,6 +55,7 @@ struct usage {
 	uint64_t samples_missed; /* set by the caller, like label */
 	bool processes_exact;    /* processes is the number of all */
 	uint64_t cgroup_memory_peak_bytes, cgroup_read_bytes, cgroup_write_bytes, cgroup_tasks_peak;
+	uint64_t cgroup_oom_kills; /* of a cgroup that was attached to */
 	/* Of the system. */
 	uint64_t disk_read_bytes, disk_write_bytes, network_receive_bytes, network_transmit_bytes;
 	uint64_t memory_total_bytes, peak_memory_used_bytes; /* the peak is 0 if unknown */
