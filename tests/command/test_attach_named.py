@@ -415,10 +415,20 @@ class Names(Case):
                 (["--unit", "no-such.unit"], 125, "no unit"),
                 (["--cgroup", "/no/such"], 125, "there is no cgroup '/no/such'"),
                 (["--cgroup", "relative"], 125, "below the mounts"),
-                (["--cgroup", ""], 2, "invalid cgroup")):
+                (["--cgroup", ""], 2, "invalid cgroup"),
+                (["--cgroup", "/a", "--cgroup", "/b"], 2, "'/b': '/a' was given before"),
+                (["--unit", "a", "--unit=b"], 2, "one unit is followed"),
+                (["--container", "a1", "--container", "b2"], 2, "one container"),
+                (["--name", "a", "--name", "b"], 2, "one process is followed at a time")):
             done = rtrack("attach", *words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(text, done.stderr)
+
+
+    def test_default_name_is_replaced(self) -> None:
+        done = rtrack("attach", "--name", "no such name",
+                      env={**os.environ, "RTRACK_OPTIONS": "--name another"})
+        self.assertIn("no process 'no such name'", done.stderr)
 
 
 if __name__ == "__main__":

@@ -158,6 +158,33 @@ class Template(Case):
     def test_escapes(self) -> None:
         self.assertEqual(self.fill(r"a\tb\n{{%%}}\\ \q }"), "a\tb\n{%}\\ \\q }\n")
 
+    def test_text_cannot_write_control_characters(self) -> None:
+        """A terminal would act on them."""
+        words = ("sh", "-c", ":", "\033[2J\b", "a\nb", "\u202e", "\xe4", b"\xff")
+        for label in ("--label", "--raw"):
+            options = ["--label", "x\033[1my"] + (["--raw"] if label == "--raw" else [])
+            done = subprocess.run([RTRACK, "run", *options, "--template", "%C|{label}", *words],
+                                  stderr=subprocess.PIPE, check=True)
+            if label == "--raw":
+                self.assertEqual(done.stderr, b"sh -c : \033[2J\b a\nb \xe2\x80\xae \xc3\xa4 \xff"
+                                              b"|x\033[1my\n")
+            else:
+                self.assertEqual(done.stderr, b"sh -c : ?[2J? a\\nb ? \xc3\xa4 ?|x?[1my\n")
+
+    def test_raw_text_is_escaped_on_a_terminal(self) -> None:
+        master, slave = pty.openpty()
+        try:
+            subprocess.run([RTRACK, "run", "--raw", "--template", "%C", "sh", "-c", ":",
+                            "\033]0;x\a"], stderr=slave, check=True)
+            self.assertEqual(os.read(master, 100), b"sh -c : ?]0;x?\r\n")
+        finally:
+            os.close(master)
+            os.close(slave)
+
+    def test_raw_without_template_is_refused(self) -> None:
+        done = rtrack("run", "--raw", "true")
+        self.assertEqual((done.returncode, "--template" in done.stderr), (2, True))
+
     def test_wrong_template_is_refused_before_the_start(self) -> None:
         mark = self.dir / "mark"
         for template, word in (("{wall}", "'wall'"), ("{wall_seconds", "'}'"), ("%q", "'%q'"),

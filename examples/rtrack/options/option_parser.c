@@ -21,6 +21,7 @@
 struct getopt_tables {
 	char shorts[2 * OPTIONS_MAX + 3];
 	struct option longs[OPTIONS_MAX + 1];
+	const char *targets[OPTIONS_MAX]; /* what attach follows, by row, as given so far */
 };
 
 static void make_tables(struct getopt_tables *tables, unsigned commands)
@@ -74,8 +75,27 @@ static int show_template_names(const struct command *command)
 	return code;
 }
 
+/* Returns false for a second target of a kind: the first would be dropped without a word. One from
+ * RTRACK_OPTIONS is a default, which any other replaces. */
+static bool is_only_target(struct getopt_tables *tables, const struct option_row *row)
+{
+	const char **before = &tables->targets[row - option_row_at(0)];
+
+	if (row->key != KEY_CGROUP && row->key != KEY_UNIT && row->key != KEY_CONTAINER &&
+	    row->key != KEY_NAME)
+		return true;
+	if (*before)
+		warn("--%s '%s': '%s' was given before, and one %s is followed at a time",
+		     row->name, optarg, *before,
+		     row->key == KEY_NAME ? "process" : row->name);
+	else
+		*before = optarg;
+	return *before == optarg;
+}
+
 /* Parse one option. Returns true to go on, or false and the exit code. */
-static bool parse_one(struct options *o, unsigned known, int key, char **argv, int *exit_code)
+static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned known, int key,
+                      char **argv, int *exit_code)
 {
 	const struct option_row *row = option_row_find(o->command->bit, key);
 	int err;
@@ -104,6 +124,10 @@ static bool parse_one(struct options *o, unsigned known, int key, char **argv, i
 	}
 	if (!optarg)
 		optarg = take_when(argv);
+	if (!is_only_target(tables, row)) {
+		*exit_code = option_parser_try_help(o->command);
+		return false;
+	}
 	err = option_set_value(o, key, optarg);
 	if (err == 0)
 		return true;
@@ -126,7 +150,7 @@ bool option_parser_run(struct options *options, unsigned known, int argc, char *
 	       (key = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1) {
 		if (key == '?' || key == ':' || option_row_find(options->command->bit, key) ||
 		    !option_row_find(known, key))
-			is_parsed = parse_one(options, known, key, argv, exit_code);
+			is_parsed = parse_one(options, &tables, known, key, argv, exit_code);
 	}
 	return is_parsed;
 }

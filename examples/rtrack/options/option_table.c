@@ -40,6 +40,8 @@ static const struct option_row rows[] = {
 	  "write the summary to FILE, not to standard error" },
 	{ KEY_TEMPLATE, FOR_SERIES, "template", "TEXT",
 	  "write TEXT as summary, e.g. '%e %M' or '{wall_seconds}'; 'help' lists names" },
+	{ KEY_RAW, FOR_SERIES, "raw", NULL,
+	  "write texts of a template byte by byte, unless to a terminal" },
 	{ KEY_LABEL, FOR_SERIES, "label", "TEXT", "put TEXT into the summary" },
 	{ KEY_NO_CHILDREN, FOR_RUN | FOR_ATTACH, "no-children", NULL,
 	  "follow only the process, not its descendants" },

@@ -281,6 +281,9 @@ void option_set_flag(struct options *o, int key)
 	case KEY_NO_CHILDREN:
 		o->no_children = true;
 		break;
+	case KEY_RAW:
+		o->raw = true;
+		break;
 	case KEY_PER_PROCESS:
 		o->per_process = true;
 		break;

@@ -53,6 +53,7 @@ struct options {
 	bool has_summary_form;    /* it was given */
 	bool no_summary;          /* --quiet; a form that is given after it undoes that */
 	const char *template;     /* of SUMMARY_TEMPLATE */
+	bool raw;                 /* its texts, unless to a terminal */
 	const char *summary_file; /* NULL: standard error */
 	const char *label;        /* NULL: not given */
 	bool no_children;
@@ -85,7 +86,7 @@ struct options {
 		const struct format *format;
 		const char *fields, *meta, *template;
 		int64_t timeout_ns;
-		bool per_process, append, has_iso_times, wait, no_children;
+		bool per_process, append, has_iso_times, wait, no_children, raw;
 		enum when live;
 	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */

@@ -47,6 +47,10 @@ static bool check_template(const struct options *o)
 {
 	char problem[TEMPLATE_PROBLEM_BYTES];
 
+	if (o->summary != SUMMARY_TEMPLATE && o->raw && !o->defaults.raw) {
+		warn("--raw is for the texts of a template: give --template");
+		return false;
+	}
 	if (o->summary != SUMMARY_TEMPLATE ||
 	    template_check(o->template, options_usage_kind(o->command), problem))
 		return true;

@@ -51,6 +51,7 @@ bool options_parse_environment(struct options *options, int *exit_code)
 	options->defaults.has_iso_times = options->has_iso_times;
 	options->defaults.wait = options->wait;
 	options->defaults.no_children = options->no_children;
+	options->defaults.raw = options->raw;
 	options->defaults.live = options->live;
 	return true;
 }

@@ -27,6 +27,14 @@ bool summary_wants_top(const struct summary *s)
 	return s->out.fd >= 0 && s->options->summary != SUMMARY_TEMPLATE;
 }
 
+/* A terminal acts on control characters, a script may want each byte. */
+static enum template_texts template_texts(const struct summary *s)
+{
+	if (!s->terminal.is_terminal)
+		return s->options->raw ? TEMPLATE_RAW : TEMPLATE_PRINTABLE;
+	return terminal_has_utf8(&s->terminal) ? TEMPLATE_PRINTABLE : TEMPLATE_ASCII;
+}
+
 static void add_form(struct summary *s, const struct usage *usage)
 {
 	const struct options *options = s->options;
@@ -39,7 +47,7 @@ static void add_form(struct summary *s, const struct usage *usage)
 		summary_as_markdown(&s->out.text, usage, options->verbose);
 		break;
 	case SUMMARY_TEMPLATE:
-		template_fill(&s->out.text, options->template, usage);
+		template_fill(&s->out.text, options->template, usage, template_texts(s));
 		break;
 	default:
 		summary_as_text(&s->out.text, &s->terminal, usage, options->verbose);
@@ -51,7 +59,7 @@ void summary_write(struct summary *s, const struct usage *usages, size_t count)
 {
 	if (s->out.fd < 0)
 		return;
-	if (s->options->summary == SUMMARY_TEXT)
+	if (s->options->summary == SUMMARY_TEXT || s->options->summary == SUMMARY_TEMPLATE)
 		terminal_init(&s->terminal, s->out.fd, s->options->color);
 	for (size_t i = 0; i < count; i++)
 		add_form(s, &usages[i]);

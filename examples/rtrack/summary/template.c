@@ -10,6 +10,7 @@
 #include "summary_fields.h"
 #include "text/suggest.h"
 #include "text/units.h"
+#include "text/utf8.h"
 
 #define TREE (USAGE_RUN | USAGE_ATTACH)
 #define ANY (TREE | USAGE_SYSTEM)
@@ -71,8 +72,24 @@ static void add_clock(struct text *out, uint64_t ns)
 		            (unsigned)(ns / 10000000 % 100));
 }
 
+/* Add a value as it is, unless it has text of another origin. */
+static void add_value(struct text *out, const struct summary_field *field, const struct usage *u,
+                      enum template_texts texts)
+{
+	struct text plain = { 0 };
+
+	if (texts == TEMPLATE_RAW || (field->unit != UNIT_WORD && field->unit != UNIT_WORDS)) {
+		summary_field_add_plain(out, field, u);
+		return;
+	}
+	summary_field_add_plain(&plain, field, u);
+	utf8_add_printable(out, plain.data ? plain.data : "", texts == TEMPLATE_PRINTABLE);
+	text_free(&plain);
+}
+
 /* Units and digits are those of GNU time. */
-static void add_letter(struct text *out, const struct letter *letter, const struct usage *u)
+static void add_letter(struct text *out, const struct letter *letter, const struct usage *u,
+                       enum template_texts texts)
 {
 	const struct summary_field *field;
 
@@ -98,7 +115,7 @@ static void add_letter(struct text *out, const struct letter *letter, const stru
 	else if (field->unit == UNIT_SECONDS)
 		text_printf(out, "%.2f", seconds(summary_field_whole(field, u)));
 	else
-		summary_field_add_plain(out, field, u);
+		add_value(out, field, u, texts);
 }
 
 /* What stands at one place of a template. */
@@ -217,7 +234,8 @@ bool template_check(const char *pattern, unsigned kinds, char problem[TEMPLATE_P
 	return true;
 }
 
-void template_fill(struct text *out, const char *pattern, const struct usage *u)
+void template_fill(struct text *out, const char *pattern, const struct usage *u,
+                   enum template_texts texts)
 {
 	struct token token;
 	char problem[TEMPLATE_PROBLEM_BYTES];
@@ -226,9 +244,9 @@ void template_fill(struct text *out, const char *pattern, const struct usage *u)
 		if (!read_token(pattern, u->kind, &token, problem))
 			break;
 		if (token.field)
-			summary_field_add_plain(out, token.field, u);
+			add_value(out, token.field, u, texts);
 		else if (token.letter)
-			add_letter(out, token.letter, u);
+			add_letter(out, token.letter, u, texts);
 		else
 			text_add(out, token.plain);
 	}
