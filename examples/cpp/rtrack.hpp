@@ -332,6 +332,12 @@ class Command
 		check(rt_command_signal(handle.get(), number), "rt_command_signal");
 	}
 
+	/* End a wait of another thread, or else the next one: it throws EINTR. */
+	void interrupt()
+	{
+		check(rt_command_interrupt(handle.get()), "rt_command_interrupt");
+	}
+
 	void kill()
 	{
 		check(rt_command_kill(handle.get()), "rt_command_kill");

@@ -18,6 +18,7 @@ environment variable RTRACK_LIBRARY, or else librtrack.so.0.
 """
 from __future__ import annotations
 
+import atexit
 import ctypes
 import ctypes.util
 import errno
@@ -356,6 +357,7 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_command_accounting": (u32, [handle]),
         "rt_command_start_ns": (u64, [handle]),
         "rt_command_fd": (ctypes.c_int, [handle]),
+        "rt_command_interrupt": (ctypes.c_int, [handle]),
         "rt_command_dispatch": (ctypes.c_int, [handle]),
         "rt_tracker_fd": (ctypes.c_int, [handle]),
         "rt_command_tracker": (handle, [handle]),
@@ -895,6 +897,35 @@ def _made(handle: ctypes.c_void_p) -> int:
     return handle.value
 
 
+# Commands with kill_on_free that are not closed, by the process that has started them.
+_to_kill: Dict[int, int] = {}
+_killing = threading.RLock()
+
+
+def _free_command(handle: int) -> None:
+    with _killing:
+        _to_kill.pop(handle, None)
+        _lib.rt_command_free(handle)
+
+
+@atexit.register
+def _kill_commands() -> None:
+    with _killing:
+        for handle, owner in _to_kill.items():
+            if owner == os.getpid():
+                _lib.rt_command_kill(handle)
+
+
+def _finalize(owner: object, free: Callable[[int], Any], handle: int) -> Callable[[], Any]:
+    """Free a handle with its owner, but not at the end of the interpreter.
+
+    A daemon thread may then be in a call with it, and the kernel takes all back anyway.
+    """
+    finalizer = weakref.finalize(owner, free, handle)
+    finalizer.atexit = False
+    return finalizer
+
+
 class Tracker:
     """The base of all trackers. A context manager, safe to share among threads."""
 
@@ -912,7 +943,7 @@ class Tracker:
         if command:
             self._close = lambda: None
         else:
-            self._close = weakref.finalize(self, _lib.rt_tracker_free, handle)
+            self._close = _finalize(self, _lib.rt_tracker_free, handle)
         try:
             self._last = self.sample()
         except Ended as ended:
@@ -1013,8 +1044,8 @@ class PidTracker(Tracker):
     With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
     caller is permitted to receive them. Then even very short-lived processes are counted, provided
     that sample() or glance() is called often enough. With ``root``, ``pid`` is the number below it,
-    and the caller is found by its proc/self; ValueError if it is not there. ``pss_share`` and ``pss_hold_us`` limit the
-    cost of reading PSS, as in struct rt_opts.
+    and the caller is found by its proc/self; ValueError if it is not there. ``pss_share`` and
+    ``pss_hold_us`` limit the cost of reading PSS, as in struct rt_opts.
     """
 
     def __init__(
@@ -1268,7 +1299,9 @@ class Command:
             raise OSError(-err, os.fsdecode(message.value), name)
         _check(err)
         self._hold(_made(handle))
-        self._close = weakref.finalize(self, _lib.rt_command_free, self._handle)
+        if kill_on_free:
+            _to_kill[_made(handle)] = os.getpid()
+        self._close = _finalize(self, _free_command, _made(handle))
 
     def _hold(self, handle: int) -> None:
         # The library has a lock of its own, so the first of these only keeps close() from freeing
@@ -1276,6 +1309,7 @@ class Command:
         # another wait() has to wait for it. Both are reentrant, as that of a tracker is.
         self._lock = threading.RLock()
         self._waiting = threading.RLock()
+        self._is_interrupted = False
         self._handle: Optional[int] = handle
         self.pid: int = _lib.rt_command_pid(self._handle)
         self._tracker = PidTracker._borrow(_lib.rt_command_tracker(self._handle), self)
@@ -1376,12 +1410,25 @@ class Command:
                 lost = OutcomeLost(*error.args)
                 lost.outcome = out
                 raise lost
+            if isinstance(error, InterruptedError) and self._is_interrupted:
+                self._is_interrupted = False
+                raise error
             # Signal handlers run by now. One raises an exception if the wait must end.
             is_in_time = deadline is None or time.monotonic() < deadline
             if not isinstance(error, InterruptedError) and not (
                 isinstance(error, TimeoutError) and is_in_time
             ):
                 raise error
+
+    def interrupt(self) -> None:
+        """End the wait() of another thread, or else the next one, by an InterruptedError.
+
+        The program runs on, and may be waited for again.
+        """
+        with self._lock:
+            handle = self._live()
+            self._is_interrupted = True
+            _check(_lib.rt_command_interrupt(handle))
 
     def processes(self) -> List[CommandProcess]:
         """Return all processes of the command, by start time.
@@ -1496,7 +1543,7 @@ class Trace:
         _check(err)
         self._lock = threading.RLock()  # as that of a tracker
         self._handle: Optional[int] = _made(handle)
-        self._close = weakref.finalize(self, _lib.rt_trace_free, self._handle)
+        self._close = _finalize(self, _lib.rt_trace_free, _made(handle))
         started = _lib.rt_trace_command(self._handle)
         self._command = Command._borrow(started) if started else None
 

@@ -21,6 +21,9 @@
  *    different threads. A command and its tracker may be used on several threads at once. The
  *    library has no global state. After fork(), parent and child may both go on using a tracker,
  *    independently of each other. A command is for the parent alone.
+ *  - **Free last.** Free a handle when no other call with it is in progress and none will follow.
+ *    rt_command_interrupt() ends a wait of another thread before. At the end of the process no
+ *    handle need be freed: the kernel takes all back.
  */
 #ifndef RTRACK_H
 #define RTRACK_H
@@ -1974,7 +1977,7 @@ struct rt_outcome {
  *  @retval 0 the program has exited
  *  @retval -ETIMEDOUT the program still runs, its supervisor has not reported the exit yet or, with
  *          RT_ACCOUNTING_POLL, a debugger keeps it, as it does for waitpid(2)
- *  @retval -EINTR a signal handler ran
+ *  @retval -EINTR a signal handler ran, or rt_command_interrupt() was called
  *  @retval -ECHILD the exit status is lost: the supervisor was killed and the kernel does not
  *          report the status (before Linux 6.15) or, with RT_ACCOUNTING_POLL, other code in this
  *          process reaped the program; @p out holds what was seen
@@ -1986,6 +1989,20 @@ struct rt_outcome {
  *          supervisor is slow to answer or was stopped. */
 RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
                            size_t out_size);
+
+/** End a wait: the rt_command_wait() that is in progress, or else the next one, returns -EINTR. Of
+ *  several waits, one. Nothing else changes: wait again to go on.
+ *
+ *  Async-signal-safe, and safe on any thread until rt_command_free(). E.g.: a thread that is to be
+ *  joined waits for a command.
+ *
+ *  @param c the command.
+ *  @return 0; -EFAULT if @p c is NULL; or -EPERM in a forked child.
+ *
+ *  Cost: two system calls. If the command found no descriptor free when it was started, the wait
+ *  takes up to 1 s to notice.
+ *  @since 0.3 */
+RT_API int rt_command_interrupt(struct rt_command *c);
 
 /** A descriptor for the event loop of the caller.
  *
@@ -2017,6 +2034,7 @@ RT_API int rt_command_fd(const struct rt_command *c);
  *  @param c the command.
  *  @retval 0 the program has ended: rt_command_wait() returns the outcome at once
  *  @retval -ETIMEDOUT the program still runs
+ *  @retval -EINTR rt_command_interrupt() was called
  *  @retval -ECHILD the program has ended, and its exit status is lost
  *  @retval -EFAULT @p c is NULL
  *

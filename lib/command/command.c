@@ -329,6 +329,7 @@ static void free_command(struct rt_command *c)
 {
 	rti_command_account_close(&c->account);
 	rti_wakeup_close(c->wakeup);
+	rti_interrupt_close(&c->interrupt);
 	free(c->wakeup);
 	rti_lock_free(&c->lock);
 	free(c);
@@ -346,6 +347,7 @@ static struct rt_command *new_command(void)
 	}
 	*c->wakeup = (struct rti_wakeup)RTI_WAKEUP_INIT;
 	rti_lock_init(&c->lock);
+	rti_interrupt_open(&c->interrupt);
 	c->supervisor = (struct rti_supervisor){ .socket = -1, .memory = -1 };
 	c->enclosing = (struct rti_cgroup)RTI_CGROUP_INIT;
 	return c;
@@ -440,7 +442,7 @@ int rt_command_signal(struct rt_command *c, int signal)
 		return -EFAULT;
 	if (c->is_over)
 		return -ESRCH;
-	has_ended = c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, 0) == 0;
+	has_ended = c->pidfd >= 0 && rti_pidfd_wait(c->pidfd, -1, 0) == 0;
 	errno = saved;
 	if (!has_ended)
 		return rti_pidfd_signal(c->pidfd, c->pid, signal);

@@ -25,7 +25,7 @@ static uint64_t next_time_ns(const struct rt_command *c)
 		return 0; /* readable for ever */
 	if (c->supervisor.is_own)
 		next_ns = rti_min(next_ns, soon_ns);
-	return next_ns > soon_ns && rti_pidfd_wait(c->pidfd, 0) == 0 ? soon_ns : next_ns;
+	return next_ns > soon_ns && rti_pidfd_wait(c->pidfd, -1, 0) == 0 ? soon_ns : next_ns;
 }
 
 void rti_event_loop_begin(const struct rt_command *c)

@@ -11,6 +11,7 @@
 #include "command/process_list.h"
 #include "command/supervisor_client.h"
 #include "os/cgroup/cgroup.h"
+#include "os/thread/interrupt.h"
 #include "os/thread/lock.h"
 #include "os/wakeup.h"
 
@@ -19,9 +20,9 @@
 	(RT_COMMAND_LIST_PROCESSES | RT_COMMAND_NEW_GROUP | RT_COMMAND_NEW_SESSION |               \
 	 RT_COMMAND_ONLY_FDS | RT_COMMAND_KILL_ON_FREE | RT_COMMAND_SUBREAPER_SELF)
 
-/* Any call but rt_command_free() may come from any thread. All but rt_command_signal(), which must
- * be async-signal-safe, hold the lock, except while they sleep. So what rt_command_signal() reads
- * is constant or atomic. */
+/* Any call but rt_command_free() may come from any thread. All but rt_command_signal() and
+ * rt_command_interrupt(), which must be async-signal-safe, hold the lock, except while they sleep.
+ * So what these two read is constant or atomic. */
 struct rt_command {
 	struct rti_lock lock; /* its tracker has it, too */
 
@@ -53,6 +54,10 @@ struct rt_command {
 	/* Written by rt_command_signal(), perhaps in a signal handler: the program has ended, and
 	 * the caller does not want to wait for its supervisor. */
 	atomic_bool is_report_unwanted;
+
+	/* Written by rt_command_interrupt(), perhaps in a signal handler, and by wait.c: one wait
+	 * is to end. */
+	struct rti_interrupt interrupt;
 
 	/* Written by cgroup_watch.c: when to look at the members next, CLOCK_MONOTONIC. It also
 	 * writes what has left a cgroup to that. */

@@ -327,6 +327,7 @@ void rti_supervisor_prepare_sleep(const struct rti_supervisor *s, int program,
 {
 	*out = (struct rti_supervisor_sleep){ .wakers = { { .fd = program, .events = POLLIN },
 		                                          { .fd = -1, .events = POLLIN },
+		                                          { .fd = -1, .events = POLLIN },
 		                                          { .fd = -1, .events = POLLIN } },
 		                              .max_ns = INT64_MAX };
 	if (s->is_own)
@@ -341,7 +342,7 @@ int rti_supervisor_sleep(struct rti_supervisor_sleep *sleep, int64_t timeout_ns)
 	const struct timespec timeout = { .tv_sec = ns / NS_PER_S,
 		                          .tv_nsec = (long)(ns % NS_PER_S) };
 	const struct timespec nap = { .tv_nsec = ns < SLEEP_BLIND_NS ? (long)ns : SLEEP_BLIND_NS };
-	int n = ppoll(sleep->wakers, 3, &timeout, NULL);
+	int n = ppoll(sleep->wakers, 4, &timeout, NULL);
 
 	if (n >= 0)
 		return n == 0 ? -ETIMEDOUT : 0;

@@ -38,7 +38,7 @@ struct rti_supervisor_opts {
 
 /* What a sleep is for. */
 struct rti_supervisor_sleep {
-	struct pollfd wakers[3]; /* the first is of the program */
+	struct pollfd wakers[4]; /* the first is of the program, the last of another thread */
 	int64_t max_ns;          /* it ends early, to look again */
 };
 

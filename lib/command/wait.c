@@ -41,14 +41,14 @@ static bool has_exited(int32_t pid)
 }
 
 /* Returns 0, -ETIMEDOUT or -EINTR. */
-static int wait_by_looking(int32_t pid, int64_t timeout_ns)
+static int wait_by_looking(const struct rt_command *c, int64_t timeout_ns)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_EVERY_NS };
 
 	for (int64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
-		if (has_exited(pid))
+		if (has_exited(c->pid))
 			return 0;
-		if (waited_ns >= timeout_ns)
+		if (waited_ns >= timeout_ns || c->interrupt.is_pending)
 			return -ETIMEDOUT;
 		if (nanosleep(&nap, NULL) < 0)
 			return -EINTR;
@@ -68,11 +68,11 @@ static int wait_by_pidfd(const struct rt_command *c, int64_t timeout_ns)
 {
 	uint64_t nap_ns = rti_min((uint64_t)timeout_ns, LOOK_EVERY_NS);
 	const struct timespec nap = { .tv_nsec = (long)nap_ns };
-	int err = rti_pidfd_wait(c->pidfd, timeout_ns);
+	int err = rti_pidfd_wait(c->pidfd, c->interrupt.fd, timeout_ns);
 
 	/* A filter of system calls refuses ppoll(2). */
 	if (err < 0 && err != -EINTR && err != -ETIMEDOUT)
-		return wait_by_looking(c->pid, timeout_ns);
+		return wait_by_looking(c, timeout_ns);
 	if (err < 0 || !is_kept_by_debugger(c))
 		return err;
 	return nanosleep(&nap, NULL) < 0 ? -EINTR : -ETIMEDOUT;
@@ -84,7 +84,7 @@ static int wait_for_exit(struct rt_command *c, int64_t timeout_ns)
 	int err;
 
 	rti_lock_release(&c->lock);
-	err = c->pidfd < 0 ? wait_by_looking(c->pid, timeout_ns) : wait_by_pidfd(c, timeout_ns);
+	err = c->pidfd < 0 ? wait_by_looking(c, timeout_ns) : wait_by_pidfd(c, timeout_ns);
 	rti_lock_take(&c->lock);
 	return err;
 }
@@ -103,6 +103,7 @@ static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
 	int err;
 
 	rti_supervisor_prepare_sleep(&c->supervisor, c->late.ended_ns ? -1 : c->pidfd, &sleep);
+	sleep.wakers[3].fd = c->interrupt.fd;
 	rti_lock_release(&c->lock);
 	err = rti_supervisor_sleep(&sleep, timeout_ns);
 	rti_lock_take(&c->lock);
@@ -116,7 +117,7 @@ static bool has_program_ended(const struct rt_command *c)
 	int err;
 
 	if (c->pidfd >= 0)
-		return rti_pidfd_wait(c->pidfd, 0) == 0;
+		return rti_pidfd_wait(c->pidfd, -1, 0) == 0;
 	err = rti_pid_stat_read(&c->tracker->ctx, c->pid, NULL, &stat);
 	return err == -ESRCH || (err == 0 && rti_pid_stat_is_zombie(&stat));
 }
@@ -183,6 +184,8 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 	uint64_t now = now_ns(c);
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
+	if (rti_interrupt_take(&c->interrupt))
+		return -EINTR;
 	while (!c->is_over) {
 		uint64_t take_ns = rti_min(rti_command_account_take(&c->account, now), end_ns);
 		uint64_t next_ns = rti_min(rti_min(c->next_poll_ns, c->next_look_ns), take_ns);
@@ -196,6 +199,8 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 			break;
 		if (err != -ETIMEDOUT)
 			return err;
+		if (rti_interrupt_take(&c->interrupt))
+			return -EINTR;
 		now = now_ns(c);
 		if (now >= c->next_poll_ns)
 			poll_peak(c, now);
@@ -242,4 +247,14 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 	}
 	rti_lock_release(&c->lock);
 	return err;
+}
+
+int rt_command_interrupt(struct rt_command *c)
+{
+	if (!c)
+		return -EFAULT;
+	if (c->tracker->platform.getpid() != c->owner)
+		return -EPERM;
+	rti_interrupt_raise(&c->interrupt);
+	return 0;
 }

@@ -196,7 +196,7 @@ static void reap(struct rti_tracer *tracer)
 		return;
 	}
 	if (is_ending)
-		rti_pidfd_wait(tracer->pidfd, END_MAX_NS);
+		rti_pidfd_wait(tracer->pidfd, -1, END_MAX_NS);
 	rti_reap_later_take(tracer->pidfd);
 	tracer->pidfd = -1;
 }

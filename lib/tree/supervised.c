@@ -248,7 +248,7 @@ int rti_tree_kill(struct rti_tree *tree)
 		err = round.error < 0 ? round.error : err;
 		quiet = tree->table.added == known ? quiet + 1 : 0;
 		if (round.has_running && quiet > 0 && waits++ < KILLED_WAITS_MAX) {
-			rti_pidfd_wait(round.running, KILLED_NS);
+			rti_pidfd_wait(round.running, -1, KILLED_NS);
 			quiet = 0;
 		}
 		rti_pidfd_close(round.running);

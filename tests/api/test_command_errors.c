@@ -395,6 +395,7 @@ START_TEST(signal_with_bad_arguments_is_refused)
 	struct rt_command *command = start_sleep("60");
 
 	ck_assert_int_eq(rt_command_signal(NULL, SIGTERM), -EFAULT);
+	ck_assert_int_eq(rt_command_interrupt(NULL), -EFAULT);
 	ck_assert_int_eq(rt_command_kill(NULL), -EFAULT);
 	ck_assert_int_eq(rt_command_signal(command, 999), -EINVAL);
 	ck_assert_int_eq(rt_command_signal(command, -1), -EINVAL);

@@ -52,6 +52,26 @@ with rtrack.PidTracker(root=sys.argv[1]) as tracker:
 """
 
 
+# A daemon thread is in a call when the interpreter ends.
+CALLS_AT_EXIT = {
+    "pid": "x = rtrack.PidTracker(); call = x.sample",
+    "system": "x = rtrack.SystemTracker(); call = x.sample",
+    "command": "x = rtrack.Command(['sleep', '0.2']); call = x.tracker.sample",
+    "wait": "x = rtrack.Command(['sleep', '0.2']); call = x.wait",
+    "killed": "x = rtrack.Command(['sleep', '1000'], kill_on_free=True); call = x.wait",
+}
+AT_EXIT = """
+import rtrack, threading, time
+%s
+def loop():
+    while True:
+        call()
+threading.Thread(target=loop, daemon=True).start()
+time.sleep(0.1)
+print(getattr(x, "pid", 0))
+"""
+
+
 def use_cpu(seconds: float) -> None:
     end = time.thread_time() + seconds
     while time.thread_time() < end:
@@ -395,12 +415,12 @@ class Trees(unittest.TestCase):
         if "unshare: " in done.stderr or "mount: " in done.stderr:
             self.skipTest(done.stderr.strip())
         self.assertEqual(done.returncode, 0, done.stderr)
-        pid, told, true = (int(word) for word in done.stdout.split())
+        pid, shown, true = (int(word) for word in done.stdout.split())
         self.assertNotEqual(pid, 1)
-        self.assertAlmostEqual(told / true, 1, delta=0.1)
+        self.assertAlmostEqual(shown / true, 1, delta=0.1)
 
     def test_caller_that_is_not_below_a_root_is_refused(self) -> None:
-        """E.g.: the files of another machine, where proc/self was that of who copied them."""
+        """E.g.: the files of another machine, with proc/self of the process that copied them."""
         with tempfile.TemporaryDirectory() as copy:
             os.makedirs(os.path.join(copy, "proc/%d" % os.getpid()))
             with self.assertRaisesRegex(ValueError, "does not show this process"):
@@ -416,6 +436,35 @@ class Trees(unittest.TestCase):
             pathlib.Path(copy, "proc/self/stat").write_text(own)
             with rtrack.PidTracker(root=copy) as tracker:
                 self.assertEqual(tracker.pid, os.getpid())
+
+    def test_interpreter_ends_while_a_daemon_thread_is_in_a_call(self) -> None:
+        for name, code in CALLS_AT_EXIT.items():
+            for _ in range(3):
+                done = subprocess.run([sys.executable, "-c", AT_EXIT % code], timeout=60, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+                if name == "killed":
+                    self.assertFalse(os.path.exists(f"/proc/{done.stdout.strip()}/exe"))
+
+    def test_interrupt_ends_wait_of_another_thread_and_the_program_runs_on(self) -> None:
+        caught: List[BaseException] = []
+
+        def wait() -> None:
+            try:
+                command.wait()
+            except InterruptedError as error:
+                caught.append(error)
+
+        with rtrack.Command(["sleep", "1000"]) as command:
+            thread = threading.Thread(target=wait)
+            thread.start()
+            command.interrupt()
+            thread.join(30)
+            self.assertFalse(thread.is_alive())
+            self.assertEqual(len(caught), 1)
+            self.assertRaises(TimeoutError, command.wait, 0.01)
+            command.kill()
+            self.assertEqual(command.wait().signal, signal.SIGKILL)
 
     def test_tracker_with_bad_arguments_raises(self) -> None:
         self.assertRaises(FileNotFoundError, rtrack.PidTracker, root="/nonexistent")

@@ -54,16 +54,17 @@ int rti_pidfd_signal(int fd, int32_t pid, int signal)
 	return err;
 }
 
-int rti_pidfd_wait(int fd, int64_t timeout_ns)
+int rti_pidfd_wait(int fd, int waker, int64_t timeout_ns)
 {
-	struct pollfd end = { .fd = fd, .events = POLLIN };
+	struct pollfd wakers[] = { { .fd = fd, .events = POLLIN },
+		                   { .fd = waker, .events = POLLIN } };
 	const struct timespec timeout = { .tv_sec = timeout_ns / NS_PER_S,
 		                          .tv_nsec = (long)(timeout_ns % NS_PER_S) };
-	int n = ppoll(&end, 1, timeout_ns < 0 ? NULL : &timeout, NULL);
+	int n = ppoll(wakers, 2, timeout_ns < 0 ? NULL : &timeout, NULL);
 
 	if (n < 0)
 		return -errno;
-	return n == 0 ? -ETIMEDOUT : 0;
+	return n == 0 || !wakers[0].revents ? -ETIMEDOUT : 0;
 }
 
 /* A kernel that keeps no exit (6.13, 6.14) answers ESRCH once the process was reaped. A kernel

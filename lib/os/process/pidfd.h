@@ -14,9 +14,10 @@ int rti_pidfd_open(int32_t pid);
  * alone. Returns 0 or -errno. */
 int rti_pidfd_signal(int fd, int32_t pid, int signal);
 
-/* Wait for the end of the process for timeout_ns; a negative time has no bound. Returns 0;
- * -ETIMEDOUT; -EINTR; or another -errno. */
-int rti_pidfd_wait(int fd, int64_t timeout_ns);
+/* Wait for the end of the process for timeout_ns; a negative time has no bound. A waker, unless it
+ * is -1, ends the wait once it is readable. Returns 0; -ETIMEDOUT, also for the waker; -EINTR; or
+ * another -errno. */
+int rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
 
 /* Read how a process ended, as from wait(2). Any process may ask, not only the parent. Returns 0;
  * -EAGAIN if no process has reaped it yet; -EOPNOTSUPP before Linux 6.15; or another -errno. */

@@ -357,7 +357,7 @@ static int reap(int32_t pid, int pidfd, uint64_t until_ns)
 		if (pidfd < 0) /* before Linux 5.3 */
 			nanosleep(&nap, NULL);
 		else
-			rti_pidfd_wait(pidfd, (int64_t)(until_ns - now));
+			rti_pidfd_wait(pidfd, -1, (int64_t)(until_ns - now));
 	}
 	if (reaped == 0)
 		return -ETIMEDOUT;

@@ -29,8 +29,8 @@ static unsigned kills, naps;
 
 int __real_rti_pidfd_open(int32_t pid);
 int __wrap_rti_pidfd_open(int32_t pid);
-int __real_rti_pidfd_wait(int fd, int64_t timeout_ns);
-int __wrap_rti_pidfd_wait(int fd, int64_t timeout_ns);
+int __real_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
 int __real_rti_pidfd_signal(int fd, int32_t pid, int signal);
 int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal);
 int __real_rti_pid_stat_read(const struct rti_context *ctx, int32_t pid, struct rti_file *file,
@@ -52,9 +52,10 @@ int __wrap_rti_pidfd_open(int32_t pid)
 	return -1;
 }
 
-int __wrap_rti_pidfd_wait(int fd, int64_t timeout_ns)
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns)
 {
-	return says.pidfd_wait == REAL ? __real_rti_pidfd_wait(fd, timeout_ns) : says.pidfd_wait;
+	return says.pidfd_wait == REAL ? __real_rti_pidfd_wait(fd, waker, timeout_ns)
+	                               : says.pidfd_wait;
 }
 
 int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal)

@@ -40,7 +40,7 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
                             struct rti_origin_file *file, int32_t *pid);
 int __wrap_rti_pidfd_open(int32_t pid);
 int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal);
-int __wrap_rti_pidfd_wait(int fd, int64_t timeout_ns);
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
 void __wrap_rti_reap_later_take(int pidfd);
 void __wrap_rti_spawn_undo(int32_t pid, int pidfd);
 void __real_rti_platform_init(struct rti_platform *platform, bool is_foreign);
@@ -88,9 +88,10 @@ int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal)
 	return 0;
 }
 
-int __wrap_rti_pidfd_wait(int fd, int64_t timeout_ns)
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns)
 {
 	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(waker, -1);
 	ck_assert_int_le(timeout_ns, (int64_t)SECOND);
 	fake.waits++;
 	return -ETIMEDOUT;

@@ -866,6 +866,9 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn rt_command_interrupt(c: *mut rt_command) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn rt_command_fd(c: *const rt_command) -> ::std::os::raw::c_int;
 }
 extern "C" {

@@ -123,6 +123,13 @@ impl Command {
         check(unsafe { sys::rt_command_signal(self.0.as_ptr(), number) })
     }
 
+    /// End a wait of another thread, or else the next one, by `ErrorKind::Interrupted`. The program
+    /// runs on.
+    pub fn interrupt(&self) -> io::Result<()> {
+        // SAFETY: the handle is live.
+        check(unsafe { sys::rt_command_interrupt(self.0.as_ptr()) })
+    }
+
     /// Kill the program and its descendants, also those that it left running. Another thread may be
     /// in [`Command::wait`], which then returns.
     pub fn kill(&self) -> io::Result<()> {
