@@ -86,8 +86,7 @@ static bool is_only_target(struct getopt_tables *tables, const struct option_row
 		return true;
 	if (*before)
 		warn("--%s '%s': '%s' was given before, and one %s is followed at a time",
-		     row->name, optarg, *before,
-		     row->key == KEY_NAME ? "process" : row->name);
+		     row->name, optarg, *before, row->key == KEY_NAME ? "process" : row->name);
 	else
 		*before = optarg;
 	return *before == optarg;
