@@ -28,6 +28,11 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
+struct rti_scan rti_scan(const char *data, size_t len)
+{
+	return (struct rti_scan){ data, data + len };
+}
+
 /* Works on a copy of s->at. A char may alias s, so the compiler would otherwise store s->at before
  * it reads each char. */
 void rti_scan_blanks(struct rti_scan *s)
@@ -206,6 +211,21 @@ static unsigned find_key(const struct rti_scan *s, const struct rti_scan_numbers
 		if (begins_with(s, &numbers->keys[key]))
 			return key;
 	return numbers->count;
+}
+
+bool rti_scan_is(const struct rti_scan *s, const char *text)
+{
+	size_t len = strlen(text);
+
+	return (size_t)(s->end - s->at) == len && memcmp(s->at, text, len) == 0;
+}
+
+bool rti_scan_text(struct rti_scan *s, const char *text, size_t len)
+{
+	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
+		return false;
+	s->at += len;
+	return true;
 }
 
 bool rti_scan_keyed_line(struct rti_scan *s, struct rti_scan_numbers *numbers)

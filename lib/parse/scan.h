@@ -38,10 +38,8 @@ struct rti_scan_numbers {
 	unsigned next; /* the key that is likely to come next */
 };
 
-static inline struct rti_scan rti_scan(const char *data, size_t len)
-{
-	return (struct rti_scan){ data, data + len };
-}
+/* All of the bytes. */
+struct rti_scan rti_scan(const char *data, size_t len);
 
 /* Skip spaces and tabs. */
 void rti_scan_blanks(struct rti_scan *s);
@@ -78,27 +76,15 @@ bool rti_scan_word(struct rti_scan *s, struct rti_scan *word);
 bool rti_scan_item(struct rti_scan *list, struct rti_scan *item);
 
 /* Returns true if s is exactly this text. */
-static inline bool rti_scan_is(const struct rti_scan *s, const char *text)
-{
-	size_t len = strlen(text);
-
-	return (size_t)(s->end - s->at) == len && memcmp(s->at, text, len) == 0;
-}
+bool rti_scan_is(const struct rti_scan *s, const char *text);
 
 /* Skip count words. Returns false if there are fewer. */
 bool rti_scan_skip_words(struct rti_scan *s, unsigned count);
 
-/* Take exactly this text. Returns false, and takes nothing, if s begins with anything else. Inline,
- * so that the compiler knows the length of a string literal. */
-static inline bool rti_scan_literal(struct rti_scan *s, const char *text)
-{
-	size_t len = strlen(text);
-
-	if ((size_t)(s->end - s->at) < len || memcmp(s->at, text, len) != 0)
-		return false;
-	s->at += len;
-	return true;
-}
+/* Take exactly this text. Returns false, and takes nothing, if s begins with anything else. A
+ * macro, so that the compiler knows the length of a string literal. */
+#define rti_scan_literal(s, text) rti_scan_text(s, text, strlen(text))
+bool rti_scan_text(struct rti_scan *s, const char *text, size_t len);
 
 /* Take the next line, and its number if it begins with one of the keys. Keys may be missing, may
  * come in another order, and may stand among other lines. If a key comes twice, its last number
