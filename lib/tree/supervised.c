@@ -51,7 +51,7 @@ int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command
 	*fork_tracker = *command->fork_tracker;
 	*command->fork_tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
 	rti_fork_tracker_set_root(fork_tracker, tree->table.members[0].pid);
-	rti_note_change(tree);
+	tree->unchanged_samples = 0;
 	return err;
 }
 
@@ -77,7 +77,8 @@ static void raise_peak(struct rti_tree *tree, const struct rt_rusage *use,
                        int64_t inherited_maxrss_kib)
 {
 	if (use->ru_maxrss > inherited_maxrss_kib)
-		rti_raise_peak_rss(tree, (uint64_t)use->ru_maxrss * 1024);
+		tree->peak_rss_bytes =
+		    rti_max(tree->peak_rss_bytes, (uint64_t)use->ru_maxrss * 1024);
 }
 
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
@@ -86,7 +87,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 	set_counters(reaped, tree->supervised.final_rusage);
 	tree->supervised.has_final_rusage = true;
 	tree->supervised.final_peak_bytes = (uint64_t)reaped->ru_maxrss * 1024;
-	rti_note_change(tree);
+	tree->unchanged_samples = 0;
 	raise_peak(tree, reaped, inherited_maxrss_kib);
 }
 
@@ -98,7 +99,7 @@ bool rti_tree_is_final_account_current(const struct rti_tree *tree)
 void rti_tree_drop_final_rusage(struct rti_tree *tree)
 {
 	tree->supervised.has_final_rusage = false;
-	rti_note_change(tree);
+	tree->unchanged_samples = 0;
 }
 
 const struct rti_account_totals *rti_tree_account_totals(const struct rti_tree *tree)
@@ -187,7 +188,7 @@ void rti_tree_check_cgroups(struct rti_tree *tree)
 	for (uint64_t i = 0; i < due && i < count; i++) {
 		const struct rti_member *m = &tree->table.members[s->cgroup_next++ % count];
 
-		if (!rti_is_supervisor(tree, m))
+		if (m->pid != tree->supervised.pid)
 			check_cgroup(tree, m);
 	}
 	s->cgroup_checked_ns = tree->now_ns;
@@ -216,7 +217,7 @@ static void kill_member(struct rti_tree *tree, struct rti_member *m, struct kill
 {
 	int fd, err = -ESRCH;
 
-	if (rti_is_supervisor(tree, m))
+	if (m->pid == tree->supervised.pid)
 		return;
 	fd = rti_pidfd_open(m->pid);
 	if (rti_member_is_alive(tree->ctx, m))
@@ -284,7 +285,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 
-		out->running += !rti_is_supervisor(tree, m) && !rti_pid_stat_is_zombie(&m->stat);
+		out->running += m->pid != tree->supervised.pid && !rti_pid_stat_is_zombie(&m->stat);
 	}
 }
 

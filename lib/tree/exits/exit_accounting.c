@@ -32,7 +32,7 @@ static struct rti_member *parent_of(const struct rti_tree *tree, const struct rt
 {
 	struct rti_member *parent = rti_member_find(&tree->table, ppid);
 
-	if (!parent && !rti_is_supervisor(tree, m))
+	if (!parent && m->pid != tree->supervised.pid)
 		parent = rti_member_find(&tree->table, tree->supervised.pid);
 	return parent;
 }
@@ -51,7 +51,7 @@ struct ancestors {
 
 static struct ancestors ancestors(struct rti_tree *tree, struct rti_member *m)
 {
-	m->exit.mark = rti_next_event(tree);
+	m->exit.mark = ++tree->events;
 	return (struct ancestors){ .tree = tree, .of = m, .at = m, .mark = m->exit.mark };
 }
 
@@ -125,7 +125,7 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 
 	if (reaped_at == 0 || reaped_at < m->read.alive_at || reaped_at < m->exit.revalidated_at)
 		return false;
-	m->exit.revalidated_at = rti_next_event(tree);
+	m->exit.revalidated_at = ++tree->events;
 	if (parent && !parent->end.has_exited && rti_member_has_live_files(tree->ctx, m))
 		return false;
 	/* If it is there it may have a new parent by now, which will be the one to reap it. In
@@ -225,7 +225,7 @@ bool rti_is_final_account_current(const struct rti_tree *tree, const struct rti_
 {
 	const struct rti_supervised_state *s = &tree->supervised;
 
-	return s->has_final_rusage && rti_is_supervisor(tree, m) &&
+	return s->has_final_rusage && m->pid == tree->supervised.pid &&
 	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
 }
 
@@ -293,7 +293,7 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 	if (holder && grown + stale == 1)
 		rti_ledger_merge_into_reaper(&m->account, &holder->account);
 	if (stale) {
-		rti_add_reasons(tree, RT_REASON_UNREADABLE);
+		tree->reasons |= RT_REASON_UNREADABLE;
 		rti_obstacles_note_lost(tree, m,
 		                        (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
 	} else if (grown == 0) {
@@ -333,7 +333,7 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
 		keep_last_seen(tree, m);
 	rti_report_exit(tree, m);
-	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
+	tree->peak_rss_bytes = rti_max(tree->peak_rss_bytes, m->values.peak_rss_bytes);
 }
 
 /* Children stand behind their parents, and are accounted for first: what a member is known to
@@ -353,7 +353,7 @@ void rti_exits_account(struct rti_tree *tree)
 			attribute_orphan(tree, m);
 	}
 	if (tree->ledger.has_unwaited)
-		rti_add_reasons(tree, RT_REASON_UNWAITED);
+		tree->reasons |= RT_REASON_UNWAITED;
 }
 
 /* Whether a process with the pid of a former member belongs to the tree. Its parent may have

@@ -34,7 +34,7 @@ void rti_post_usage(struct rti_tree *tree, struct rti_member *m)
 		rti_read_account(tree, m);
 		return;
 	}
-	if (!(tree->wanted & RT_HAS_CPU) || rti_is_supervisor(tree, m) || !m->clock.is_known ||
+	if (!(tree->wanted & RT_HAS_CPU) || m->pid == tree->supervised.pid || !m->clock.is_known ||
 	    clock->total_ns <= self[RTI_CPU_USER] + self[RTI_CPU_SYSTEM] ||
 	    !is_clock_of_member(tree, m, is_proven))
 		return;

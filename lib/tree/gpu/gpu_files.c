@@ -272,7 +272,7 @@ void rti_gpu_files_note_read(struct rti_tree *tree, struct rti_member *m)
 
 static bool is_readable(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return !m->end.has_exited && !rti_is_supervisor(tree, m) &&
+	return !m->end.has_exited && m->pid != tree->supervised.pid &&
 	       !rti_pid_stat_is_zombie(&m->stat);
 }
 

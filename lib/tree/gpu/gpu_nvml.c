@@ -12,7 +12,7 @@ static const struct rti_member *member_of(const struct rti_tree *tree,
 {
 	const struct rti_member *m = rti_member_find(&tree->table, use->pid);
 
-	return m && !m->end.has_exited && !rti_is_supervisor(tree, m) ? m : NULL;
+	return m && !m->end.has_exited && m->pid != tree->supervised.pid ? m : NULL;
 }
 
 /* Whether members work on a device, or on a partition of it, which come right after it. */

@@ -27,7 +27,7 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 	state->is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
 	state->may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
 	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
-	rti_note_memory_change(tree); /* nothing is summed up yet */
+	tree->memory_changes++; /* nothing is summed up yet */
 }
 
 void rti_memory_set_root(struct rti_tree *tree, int32_t pid)
@@ -121,7 +121,7 @@ static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 		    tree, rti_memory_calibrate(&tree->table, &state->sums,
 		                               sum->anon_bytes / tree->ctx->platform->page_size));
 	}
-	rti_note_memory_change(tree);
+	tree->memory_changes++;
 	sum_model(tree);
 	state->excess_file_bytes = rti_pages_to_bytes(
 	    tree, rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
@@ -144,7 +144,7 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	}
 	if (tree->now_ns - state->contradicted_ns >= MODEL_IS_WRONG_NS)
 		return false;
-	rti_note_drift(tree, state->sums.rss_pages); /* read it all again */
+	tree->drift = rti_add_saturated(tree->drift, state->sums.rss_pages); /* read it all again */
 	return true;
 }
 

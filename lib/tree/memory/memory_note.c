@@ -7,7 +7,7 @@
 
 #include "os/procfs_path.h"
 #include "tree/read/member_read.h"
-#include "tree/state/state.h"
+#include "tree/state/read_policy.h"
 
 /* A look is torn if RSS differs by more than this between its two reads of statm. */
 #define TORN_PAGES 32u
@@ -123,8 +123,8 @@ static void leave(struct rti_tree *tree, struct rti_member *m)
 	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
 	uint64_t shared = rti_memory_leave(&tree->table, m);
 
-	rti_note_memory_change(tree);
-	rti_note_drift(tree, had_space ? shared : 0);
+	tree->memory_changes++;
+	tree->drift = rti_add_saturated(tree->drift, had_space ? shared : 0);
 	/* What its children have from it they may still share with the process that forked it. */
 	if (m->pid == tree->memory.root_pid && !has_forked)
 		tree->memory.has_outside_sharer = false;
@@ -183,7 +183,7 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 		rti_memory_note(tree, parent, &now);
 	else
 		parent->memory.look.faults = parent->memory.counted.faults = now.faults;
-	rti_note_memory_change(tree);
+	tree->memory_changes++;
 }
 
 /* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
@@ -208,12 +208,12 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 				    tree, m, parent->memory.before_at_ns + tree->memory.longest_ns);
 	}
 	shared = rti_memory_join(&m->memory, &first, parent);
-	rti_note_memory_change(tree);
+	tree->memory_changes++;
 	enter_program(tree, m, parent);
 	if (parent && shares_space(tree, m, parent, look))
 		m->memory.has_parents_space = true;
 	else
-		rti_note_drift(tree, shared);
+		tree->drift = rti_add_saturated(tree->drift, shared);
 	if (look->is_forked && has_parent_outside(tree, m, parent) && !tree->supervised.pid)
 		tree->memory.has_outside_sharer = true;
 }
@@ -232,8 +232,8 @@ static bool is_same(const struct rti_member *m, const struct rti_memory_look *no
 static void update(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *now)
 {
 	if (!is_same(m, now))
-		rti_note_memory_change(tree);
-	rti_note_drift(tree, rti_memory_update(&m->memory, now));
+		tree->memory_changes++;
+	tree->drift = rti_add_saturated(tree->drift, rti_memory_update(&m->memory, now));
 }
 
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -271,7 +271,7 @@ void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
 {
 	if (m->memory.is_present && tree->memory.is_modelled)
 		leave(tree, m);
-	rti_note_memory_change(tree);
+	tree->memory_changes++;
 	m->memory.is_present = m->memory.is_unknown = false;
 	m->memory.look = (struct rti_memory_look){ 0 };
 }
@@ -305,11 +305,11 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 		rti_memory_forget(tree, m);
 		return;
 	}
-	if (rti_is_supervisor(tree, m))
+	if (m->pid == tree->supervised.pid)
 		return;
 	/* What could not be read is not 0: it stays as it was. */
 	if (m->memory.is_unknown != !(f->valid & RT_HAS_RSS))
-		rti_note_memory_change(tree);
+		tree->memory_changes++;
 	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
 	if (m->memory.is_unknown)
 		return;

@@ -152,7 +152,8 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 	else if (look_at_files(tree, m, &look) < 0)
 		return;
 	m->polled = (struct rti_stamp){ tree->now_ns, m->clock.now.total_ns };
-	rti_raise_peak_rss(tree, look.rss_pages * tree->ctx->platform->page_size);
+	tree->peak_rss_bytes =
+	    rti_max(tree->peak_rss_bytes, look.rss_pages * tree->ctx->platform->page_size);
 	rti_memory_note(tree, m, &look);
 }
 
@@ -162,7 +163,7 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (!rti_is_supervisor(tree, m))
+		if (m->pid != tree->supervised.pid)
 			poll_member(tree, m);
 		rti_post_usage(tree, m);
 	}

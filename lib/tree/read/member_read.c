@@ -54,8 +54,8 @@ void rti_ask_for_sample(const void *arg, const struct rti_member *m, struct rti_
 
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
-		.want = rti_is_supervisor(tree, m) ? tree->row_request_of_supervisor
-		                                   : tree->row_request,
+		.want = m->pid == tree->supervised.pid ? tree->row_request_of_supervisor
+		                                       : tree->row_request,
 		.idle_ns = rti_is_idle(tree, m) ? m->read.clock_ns : 0,
 		.idle_rss_pages = tree->compares_rss ? m->values.figures.row.rss_bytes /
 		                                           tree->ctx->platform->page_size
@@ -155,7 +155,7 @@ static void store_read(struct member_read *r)
 {
 	struct rti_member *m = r->m;
 
-	if (rti_is_supervisor(r->tree, m))
+	if (m->pid == r->tree->supervised.pid)
 		keep_children_share(r);
 	m->values.figures = r->figures;
 	store_account(m, &r->figures, r->tree->domains.folds_children);
@@ -243,7 +243,7 @@ int rti_read_member_stat(struct rti_tree *tree, struct rti_member *m)
 {
 	int err = rti_member_read_stat(&tree->table, tree->ctx, m);
 
-	rti_note_change(tree);
+	tree->unchanged_samples = 0;
 	if (err == 0)
 		rti_discovery_check_threads(m);
 	return err;
@@ -339,7 +339,7 @@ static void read_once(struct member_read *r, const struct rti_read_facts *facts,
 static void read_in_full(struct member_read *r, const struct rti_read_facts *facts,
                          const struct rti_read_plan *plan)
 {
-	rti_note_change(r->tree);
+	r->tree->unchanged_samples = 0;
 	read_once(r, facts, plan);
 	if (r->is_short_of_files && r->tree->table.files_cached > 0) {
 		rti_member_table_drop_files(&r->tree->table, r->tree->ctx);
@@ -427,8 +427,8 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
 	rti_watch_note_exit(tree, m);
 	m->end.has_exited = true;
-	m->end.at = rti_next_event(tree);
-	rti_note_change(tree);
+	m->end.at = ++tree->events;
+	tree->unchanged_samples = 0;
 	tree->needs_reconcile = true;
 }
 
@@ -436,7 +436,7 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
  * before. So does one with a stat that was refused. */
 static void note_alive(struct rti_tree *tree, struct rti_member *m)
 {
-	uint64_t now = rti_next_event(tree);
+	uint64_t now = ++tree->events;
 
 	if (m->stat.state != 'X' && !rti_has_stale_stat(m))
 		m->read.alive_at = now;
@@ -457,11 +457,11 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 	struct rti_read_plan plan;
 
 	if (!m->clock.row && rti_clock_state(m) == RTI_CLOCK_UNCHANGED && rti_is_idle(tree, m)) {
-		m->read.alive_at = rti_next_event(tree);
+		m->read.alive_at = ++tree->events;
 		rti_watch_note_idle(tree, m);
 		return;
 	}
-	rti_note_change(tree);
+	tree->unchanged_samples = 0;
 	r.wanted = rti_wanted_of(tree, m);
 	facts = rti_gather_read_facts(tree, m, r.wanted);
 	if (facts.clock != RTI_CLOCK_UNCHANGED)

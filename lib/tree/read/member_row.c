@@ -62,7 +62,7 @@ void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_member_row row;
 
-	if (!tree->supervised.on_exit || rti_is_supervisor(tree, m))
+	if (!tree->supervised.on_exit || m->pid == tree->supervised.pid)
 		return;
 	row = row_of(tree, m);
 	row.is_running = false;
@@ -76,7 +76,7 @@ void rti_tree_each(const struct rti_tree *tree,
 		const struct rti_member *m = &tree->table.members[i];
 		struct rti_member_row row;
 
-		if (rti_is_supervisor(tree, m))
+		if (m->pid == tree->supervised.pid)
 			continue;
 		row = row_of(tree, m);
 		if (each(arg, &row) != RTI_CONTINUE)
@@ -118,7 +118,7 @@ void rti_tree_each_sampled(const struct rti_tree *tree,
 		const struct rti_member *m = &tree->table.members[i];
 		struct rt_process row = m->values.figures.row;
 
-		if (rti_is_supervisor(tree, m))
+		if (m->pid == tree->supervised.pid)
 			continue;
 		fill_counters(m, &row);
 		if (!tree->rows.are_kept)

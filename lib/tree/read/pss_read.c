@@ -6,7 +6,7 @@
 
 #include "collect/pid_mm.h"
 #include "tree/read/member_read.h"
-#include "tree/state/state.h"
+#include "tree/state/read_policy.h"
 #include "util/arith.h"
 
 #define FEW_PAGES 256u
@@ -87,8 +87,8 @@ static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_
 	m->pss.cost_ns = ended_ns - started_ns;
 	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
 	store_read(tree, m, err, &rollup);
-	rti_note_change(tree);
-	rti_note_memory_change(tree);
+	tree->unchanged_samples = 0;
+	tree->memory_changes++;
 	return ended_ns;
 }
 
@@ -131,7 +131,7 @@ static void check_members(struct rti_tree *tree)
 			moved += (uint64_t)pages;
 	}
 	/* The next sample will see these changes, and count them once more. */
-	rti_note_drift(tree, moved);
+	tree->drift = rti_add_saturated(tree->drift, moved);
 }
 
 /* What reading all that is due would cost; can_have_all is cleared if some of it must not be

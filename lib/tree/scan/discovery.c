@@ -394,7 +394,7 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
 		d->events_error = open_events(tree, pid);
 	if (d->events_error < 0)
-		rti_add_reasons(tree, RT_REASON_EVENTS_UNHEARD);
+		tree->reasons |= RT_REASON_EVENTS_UNHEARD;
 	rti_fork_tracker_set_root(&d->fork_tracker, pid);
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);

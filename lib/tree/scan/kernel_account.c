@@ -133,10 +133,10 @@ static void apply(struct rti_tree *tree)
 		counted->is_behind = true;
 	}
 	counted->processes = totals->processes;
-	rti_raise_peak_rss(tree, counted->peak_rss_bytes);
-	rti_note_change(tree);
+	tree->peak_rss_bytes = rti_max(tree->peak_rss_bytes, counted->peak_rss_bytes);
+	tree->unchanged_samples = 0;
 	if (account->has_lost)
-		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
+		tree->reasons |= RT_REASON_EVENTS_LOST;
 }
 
 static void release(struct rti_tree *tree)
@@ -172,7 +172,7 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 	 * then stays a lower bound. */
 	release(tree);
 	account->has_lost = true;
-	rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
+	tree->reasons |= RT_REASON_EVENTS_LOST;
 }
 
 void rti_kernel_account_free(struct rti_tree *tree)

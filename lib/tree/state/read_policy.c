@@ -7,10 +7,21 @@
  * every member. */
 uint64_t rti_wanted_of(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t wanted =
-	    rti_is_supervisor(tree, m) ? tree->wanted & tree->domains.of_supervisor : tree->wanted;
+	uint64_t wanted = m->pid == tree->supervised.pid
+	                      ? tree->wanted & tree->domains.of_supervisor
+	                      : tree->wanted;
 
 	return wanted | RT_HAS_FAULTS;
+}
+
+bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
+{
+	const struct rti_memory_part *memory = &m->memory;
+
+	if (!tree->memory.is_modelled)
+		return false;
+	return memory->parent || memory->forked > 0 ||
+	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
 }
 
 enum rti_clock_state rti_clock_state(const struct rti_member *m)

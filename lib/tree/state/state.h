@@ -164,10 +164,11 @@ struct rti_tree {
 	struct rti_pss_budget pss_budget; /* written by pss_budget.c */
 	struct rti_memory_state memory;
 	struct rti_pss_rounds pss_rounds;
-	/* Pages that members have come to share, or share no longer, so far. Counted up by the
-	 * functions below only. */
+	/* Pages that members have come to share, or share no longer, so far. What was read of PSS
+	 * before is off by as much. */
 	uint64_t drift;
-	/* Counts up whenever anything changes that the sums of memory are made of. */
+	/* Counts up whenever anything changes that the sums of memory are made of: what is known of
+	 * the memory of a member, or what was read of it. */
 	uint64_t memory_changes;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
@@ -218,69 +219,15 @@ struct rti_tree {
 	uint64_t members_skipped_max; /* in one sample */
 	bool has_threads;             /* some member had more than one */
 
-	/* Written by the functions below only, but for the count up in tree.c. */
-	uint64_t unchanged_samples; /* in a row, with this one */
-	uint64_t events;            /* orders reads and exits within the tree */
-	uint64_t peak_rss_bytes;    /* largest peak of a single member */
-	uint32_t reasons;           /* RT_REASON_ bits so far */
+	/* In a row, with this one: 0 once a member, or what is known of it, has changed. Counted up
+	 * by tree.c. */
+	uint64_t unchanged_samples;
+	uint64_t events;         /* orders reads and exits within the tree */
+	uint64_t peak_rss_bytes; /* largest peak of a single member */
+	uint32_t reasons;        /* RT_REASON_ bits so far */
 };
 
-static inline uint64_t rti_next_event(struct rti_tree *tree)
-{
-	return ++tree->events;
-}
-
-/* A member, or what is known of it, has changed. */
-static inline void rti_note_change(struct rti_tree *tree)
-{
-	tree->unchanged_samples = 0;
-}
-
-/* By so many pages members may share more than before, or less. What was read of PSS before is off
- * by as much. */
-static inline void rti_note_drift(struct rti_tree *tree, uint64_t pages)
-{
-	tree->drift = rti_add_saturated(tree->drift, pages);
-}
-
-/* What is known of the memory of a member has changed, or what was read of it. */
-static inline void rti_note_memory_change(struct rti_tree *tree)
-{
-	tree->memory_changes++;
-}
-
-static inline uint64_t rti_pages_to_bytes(const struct rti_tree *tree, uint64_t pages)
-{
-	return rti_multiply_saturated(pages, tree->ctx->platform->page_size);
-}
-
-static inline void rti_raise_peak_rss(struct rti_tree *tree, uint64_t bytes)
-{
-	if (tree->peak_rss_bytes < bytes)
-		tree->peak_rss_bytes = bytes;
-}
-
-static inline void rti_add_reasons(struct rti_tree *tree, uint32_t reasons)
-{
-	tree->reasons |= reasons;
-}
-
-/* Whether the faults of a member are needed each time that it has run: it shares anonymous
- * pages, or may have inherited some. */
-static inline bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
-{
-	const struct rti_memory_part *memory = &m->memory;
-
-	if (!tree->memory.is_modelled)
-		return false;
-	return memory->parent || memory->forked > 0 ||
-	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
-}
-
-/* Whether a member is our own supervisor. */
-static inline bool rti_is_supervisor(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return m->pid == tree->supervised.pid;
-}
+#define rti_pages_to_bytes(tree, pages)                                                            \
+	rti_multiply_saturated(pages, (tree)->ctx->platform->page_size)
 
 #endif

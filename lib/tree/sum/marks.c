@@ -211,11 +211,11 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 
 	/* Reasons stay for all later samples. */
 	if (fork_tracker->has_lost_events)
-		rti_add_reasons(tree, RT_REASON_EVENTS_LOST);
+		tree->reasons |= RT_REASON_EVENTS_LOST;
 	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
-		rti_add_reasons(tree, RT_REASON_UNWAITED);
+		tree->reasons |= RT_REASON_UNWAITED;
 	if (tree->discovery.has_skipped)
-		rti_add_reasons(tree, RT_REASON_MEMBERS_SKIPPED);
+		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
 
 	mark_losses(tree, out);
 	if (may_ticks_hide(tree, out))

@@ -94,7 +94,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 		remember_share(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->times_in_ticks += rti_times_in_ticks(tree, m);
-	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && !rti_is_supervisor(tree, m);
+	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && m->pid != tree->supervised.pid;
 	add_reaped(tree, m, sums);
 	add_gauges(tree, m, sums);
 	sums->is_regular &= !missing && !unread && !figures->estimated;
@@ -102,13 +102,13 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	out->partial |= figures->valid | figures->partial;
 	out->estimated |= figures->estimated;
 	out->members_unreadable += (missing & ~tree->domains.often_partial) != 0;
-	out->processes += !rti_is_supervisor(tree, m);
-	rti_raise_peak_rss(tree, m->values.peak_rss_bytes);
-	tree->has_threads |= m->stat.num_threads > 1 && !rti_is_supervisor(tree, m);
+	out->processes += m->pid != tree->supervised.pid;
+	tree->peak_rss_bytes = rti_max(tree->peak_rss_bytes, m->values.peak_rss_bytes);
+	tree->has_threads |= m->stat.num_threads > 1 && m->pid != tree->supervised.pid;
 	if (figures->ignores_sigchld)
-		rti_add_reasons(tree, RT_REASON_SIGCHLD_IGNORED);
+		tree->reasons |= RT_REASON_SIGCHLD_IGNORED;
 	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
-		rti_add_reasons(tree, RT_REASON_UNREADABLE);
+		tree->reasons |= RT_REASON_UNREADABLE;
 	if (unread)
 		rti_obstacles_note_member(tree, m, unread);
 }
@@ -234,7 +234,7 @@ static void move_sums(struct rti_tree *tree)
 			sums->figures.rss_bytes -= m->summed.rss_bytes;
 			sums->figures.threads -= m->summed.threads;
 			sums->times_in_ticks -= m->summed.times_in_ticks;
-			sums->figures.processes -= !rti_is_supervisor(tree, m);
+			sums->figures.processes -= m->pid != tree->supervised.pid;
 		}
 		add_member(tree, m);
 	}
