@@ -189,7 +189,7 @@ bool rti_member_is_alive(const struct rti_context *ctx, struct rti_member *m)
 void rti_member_table_look_anew(struct rti_member_table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
-		rti_member_look_anew(&table->members[i]);
+		table->members[i].read.idle_until_ns = 0;
 }
 
 void rti_member_table_begin_sample(struct rti_member_table *table)

@@ -16,7 +16,7 @@
 #ifndef RTI_MEMORY_MODEL_H
 #define RTI_MEMORY_MODEL_H
 
-#include "tree/pure/memory_part.h"
+#include "tree/member/member.h"
 
 struct rti_member;
 struct rti_member_table;

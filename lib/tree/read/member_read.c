@@ -275,7 +275,7 @@ int rti_reread_stat(struct rti_tree *tree, struct rti_member *m)
 		return err;
 	drop_after_stat(&r, tree->domains.after_stat, err);
 	m->values.figures = r.figures;
-	rti_member_look_anew(m);
+	m->read.idle_until_ns = 0;
 	rti_watch_touch(tree, m);
 	return err;
 }

@@ -74,7 +74,7 @@ void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, 
 
 		take_clock(tree, &members[i], row);
 		if (!row) /* a clock does not show whether RSS is as it was */
-			rti_member_look_anew(&members[i]);
+			members[i].read.idle_until_ns = 0;
 	}
 }
 
