@@ -9,6 +9,8 @@
 #include "tree/read/member_read.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "collect/pid_mm.h"
@@ -17,7 +19,6 @@
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
 #include "tree/state/read_policy.h"
-#include "tree/state/trace.h"
 #include "tree/watch/watched.h"
 
 #define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
@@ -450,6 +451,41 @@ static void finish_read(struct member_read *r)
 		note_alive(r->tree, r->m);
 }
 
+/* --- A trace of decisions, for debugging: why a member was read or not. Compiled out unless
+ * Meson is given -Dtrace=true, which defines RTI_TRACE. --- */
+
+#ifdef RTI_TRACE
+static const char *name_of_clock(enum rti_clock_state clock)
+{
+	switch (clock) {
+	case RTI_CLOCK_UNKNOWN:
+		return "unknown";
+	case RTI_CLOCK_UNCHANGED:
+		return "unchanged";
+	case RTI_CLOCK_MOVED:
+		return "moved";
+	}
+	return "?";
+}
+
+/* One line on stderr for each member that is not known to be idle. Domains are RT_HAS_ bits. */
+static void trace_read(int32_t pid, const struct rti_read_facts *facts,
+                       const struct rti_read_plan *plan, bool has_row)
+{
+	fprintf(stderr,
+	        "rtrack: pid %" PRId32 ": clock %s%s%s, missing %#" PRIx64 ", put off %#" PRIx64
+	        " -> %s%s, domains %#" PRIx64 "%s\n",
+	        pid, name_of_clock(facts->clock), facts->was_read ? "" : ", never read",
+	        facts->is_final ? ", final" : "", facts->missing, facts->put_off,
+	        plan->is_unchanged ? "unchanged" : "read", has_row ? " from a batch row" : "",
+	        plan->domains, plan->stat_may_wait ? ", stat may wait" : "");
+}
+#else
+#define trace_read(...) ((void)0)
+#endif
+
+/* --- The reads. --- */
+
 void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 {
 	struct member_read r = { .tree = tree, .m = m };
@@ -467,7 +503,7 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 	if (facts.clock != RTI_CLOCK_UNCHANGED)
 		rti_watch_note_run(tree);
 	plan = rti_plan_read(&facts);
-	rti_trace_read(m->pid, &facts, &plan, m->clock.row != NULL);
+	trace_read(m->pid, &facts, &plan, m->clock.row != NULL);
 	if (m->clock.row)
 		read_by_row(&r, &plan);
 	else if (plan.is_unchanged)
@@ -488,7 +524,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m)
 	if (facts.clock == RTI_CLOCK_UNCHANGED)
 		facts.clock = RTI_CLOCK_MOVED; /* by up to a tick, which it does not show yet */
 	plan = rti_plan_read(&facts);
-	rti_trace_read(m->pid, &facts, &plan, false);
+	trace_read(m->pid, &facts, &plan, false);
 	read_in_full(&r, &facts, &plan);
 	finish_read(&r);
 }
