@@ -7,7 +7,7 @@
 
 #include "api/constants.h"
 #include "api/kind.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/parse.h"
 #include "util/sentence.h"
 

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 
 int rti_block_device_access(const struct rti_procfs *procfs, const char *name, const char *file)
 {

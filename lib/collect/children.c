@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/parse.h"
 #include "util/visit.h"
 

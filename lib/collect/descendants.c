@@ -8,7 +8,7 @@
 #include "collect/children.h"
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "util/array.h"
 #include "util/descendant_set.h"
 #include "util/visit.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "util/visit.h"
 
 #define PF_KTHREAD 0x00200000u /* include/linux/sched.h */

@@ -17,7 +17,7 @@
 #include "collect/collector.h"
 #include "collect/device_table.h"
 #include "collect/rows.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/scan.h"
 #include "util/visit.h"
 

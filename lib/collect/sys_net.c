@@ -13,7 +13,7 @@
 #include "collect/collector.h"
 #include "collect/device_table.h"
 #include "collect/rows.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "util/visit.h"
 
 enum counter {

@@ -18,7 +18,7 @@
 
 #include "collect/collector.h"
 #include "collect/hidepid.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "util/arith.h"
 #include "util/visit.h"
 

@@ -7,7 +7,7 @@
 #include "collect/pid_stat.h"
 #include "os/cpu_time.h"
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/scan.h"
 #include "util/visit.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 
 /* PROC_PID_INIT_INO, include/linux/proc_ns.h. */
 #define INITIAL_PID_NAMESPACE "pid:[4026531836]"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 
 enum rti_file_format rti_pid_file_format(const char *file)
 {

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "tree/state/state.h"
 #include "tree/tree.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "os/process/pidfd.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "os/protocol/supervisor_protocol.h"
 #include "parse/parse.h"
 #include "util/decimal.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/cgroup_stat.h"
 #include "parse/parse.h"
 #include "util/array.h"

@@ -18,7 +18,7 @@
 #ifndef RTI_GPU_FILES_H
 #define RTI_GPU_FILES_H
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "tree/state/state.h"
 
 /* Returns the path of a file of a process, or of its thread tid unless that is 0. */

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "tree/read/member_read.h"
 #include "tree/state/read_policy.h"
 

@@ -9,7 +9,7 @@
 #include "collect/children.h"
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "parse/scan.h"
 #include "tree/scan/clock_read.h"
 #include "tree/scan/kernel_account.h"

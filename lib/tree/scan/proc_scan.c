@@ -6,7 +6,7 @@
 
 #include "collect/hidepid.h"
 #include "collect/pid_stat.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 #include "tree/pure/strategy.h"
 #include "tree/scan/new_members.h"
 #include "util/arith.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "fixture.h"
-#include "os/procfs_path.h"
 #include "suite.h"
 #include "util/visit.h"
 

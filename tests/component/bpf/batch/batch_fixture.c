@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "children.h"
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 
 #define TRIES 100
 #define MS 1000000

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/procfs_path.h"
+#include "os/procfs.h"
 
 #define MS 1000000
 #define MIB (1 << 20)
