@@ -67,7 +67,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 	uint8_t how = take_u8(in);
 
 	(void)mask;
-	require(count == 3 && timeout != NULL);
+	require(count == 4 && timeout != NULL);
 	clock_ns += 1000000;
 	if (has_ended(in) || how < 128) {
 		clock_ns += (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec;
