@@ -15,7 +15,7 @@ static void run_probe(struct rti_job *job)
 {
 	struct rti_fs_probe *probe = (struct rti_fs_probe *)job;
 
-	probe->err = probe->space(probe->path, &probe->answer);
+	probe->err = probe->space(probe->root, probe->path, &probe->answer);
 }
 
 static void free_probe(struct rti_job *job)
@@ -26,7 +26,8 @@ static void free_probe(struct rti_job *job)
 struct rti_fs_probe *rti_fs_probe_new(const struct rti_procfs *procfs, const char *mount_point)
 {
 	size_t root_len = strlen(procfs->root), len = strlen(mount_point);
-	struct rti_fs_probe *probe = calloc(1, sizeof(*probe) + root_len + len + 1);
+	struct rti_fs_probe *probe = calloc(1, sizeof(*probe) + root_len + len + 1 + root_len + 1);
+	char *root;
 
 	if (!probe)
 		return NULL;
@@ -36,6 +37,9 @@ struct rti_fs_probe *rti_fs_probe_new(const struct rti_procfs *procfs, const cha
 	probe->space = procfs->ops->space;
 	memcpy(probe->path, procfs->root, root_len);
 	memcpy(probe->path + root_len, mount_point, len + 1);
+	root = probe->path + root_len + len + 1;
+	memcpy(root, procfs->root, root_len);
+	probe->root = root;
 	return probe;
 }
 

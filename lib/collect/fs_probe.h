@@ -26,10 +26,11 @@ enum rti_fs_kind {
 /* The job of a thread. Owned by the mount; if it is stuck, by its thread. */
 struct rti_fs_probe {
 	struct rti_job job;
-	int (*space)(const char *path, struct rti_space *out);
+	int (*space)(const char *root, const char *path, struct rti_space *out);
 	struct rti_space answer;
 	int err;
-	char path[]; /* the root, then the mount point */
+	const char *root; /* behind the path */
+	char path[];      /* the root, then the mount point */
 };
 
 struct rti_fs_mount {

@@ -65,6 +65,13 @@ struct rti_clone_args {
 	_Alignas(8) uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
+/* <linux/openat2.h>, Linux 5.6. */
+#define RTI_RESOLVE_IN_ROOT 0x10u
+
+struct rti_open_how {
+	uint64_t flags, mode, resolve;
+};
+
 /* <linux/seccomp.h>: filters of system calls. They are programs like the filters of a socket, and
  * read the number and the architecture of the call. */
 #define RTI_SECCOMP_SET_MODE_FILTER 1

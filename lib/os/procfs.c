@@ -41,6 +41,18 @@ void rti_buf_free(struct rti_buf *buf)
 	*buf = (struct rti_buf){ 0 };
 }
 
+/* Whether links are kept from leading out of another root. */
+static bool is_confined(const struct rti_procfs *procfs)
+{
+	return procfs->is_foreign && procfs->ops->open_in_root;
+}
+
+static int open_below(const struct rti_procfs *procfs, int dirfd, const char *path, int flags)
+{
+	return is_confined(procfs) ? procfs->ops->open_in_root(dirfd, path, flags)
+	                           : procfs->ops->open(dirfd, path, flags);
+}
+
 /* Open the three directories of a root. A missing /proc is an error; a missing /sys is not. Returns
  * 0 or -errno; the caller closes what was opened. */
 static int open_bases(struct rti_procfs *procfs)
@@ -55,7 +67,7 @@ static int open_bases(struct rti_procfs *procfs)
 		return dir;
 	procfs->fd[RTI_ROOT] = dir;
 	for (int base = RTI_PROC; base <= RTI_SYS; base++) {
-		procfs->fd[base] = procfs->ops->open(dir, below[base], O_RDONLY | O_DIRECTORY);
+		procfs->fd[base] = open_below(procfs, dir, below[base], O_RDONLY | O_DIRECTORY);
 		if (procfs->fd[base] < 0 && base == RTI_PROC)
 			return procfs->fd[base];
 	}
@@ -108,7 +120,8 @@ void rti_procfs_use_names(struct rti_procfs *procfs, const struct rti_procfs_ops
 	    (struct rti_procfs){ .ops = ops, .fd = { AT_FDCWD, AT_FDCWD, -1 }, .is_by_name = true };
 }
 
-/* Where a path is looked up: below the open directory of its base, or by its full name. */
+/* Where a path is looked up: below the open directory of its base, or by its full name, or below
+ * another root, which its links may lead to. */
 struct place {
 	int dirfd;
 	const char *path;
@@ -121,13 +134,16 @@ static int find_place(const struct rti_procfs *procfs, enum rti_base base, const
 	static const char *const prefixes[] = {
 		[RTI_PROC] = "/proc/", [RTI_SYS] = "/sys/", [RTI_ROOT] = "/"
 	};
+	bool is_below_root = is_confined(procfs) && base != RTI_ROOT;
 	size_t prefix_len, len;
 
 	out->dirfd = procfs->fd[base];
 	out->path = path;
-	if (!procfs->is_by_name)
+	if (!procfs->is_by_name && (out->dirfd < 0 || !is_below_root))
 		return out->dirfd < 0 ? -ENOENT : 0;
-	if (out->dirfd != AT_FDCWD)
+	if (is_below_root)
+		out->dirfd = procfs->fd[RTI_ROOT];
+	else if (out->dirfd != AT_FDCWD)
 		return -ENOENT;
 	prefix_len = strlen(prefixes[base]);
 	len = strlen(path);
@@ -144,7 +160,7 @@ static int open_at(const struct rti_procfs *procfs, enum rti_base base, const ch
 	struct place place;
 	int err = find_place(procfs, base, path, &place);
 
-	return err < 0 ? err : procfs->ops->open(place.dirfd, place.path, flags);
+	return err < 0 ? err : open_below(procfs, place.dirfd, place.path, flags);
 }
 
 int rti_procfs_open_file(const struct rti_procfs *procfs, enum rti_base base, const char *path,
@@ -312,9 +328,15 @@ void rti_procfs_close_file(const struct rti_procfs *procfs, struct rti_file *fil
 int rti_procfs_access(const struct rti_procfs *procfs, enum rti_base base, const char *path)
 {
 	struct place place;
-	int err = find_place(procfs, base, path, &place);
+	int err = find_place(procfs, base, path, &place), fd;
 
-	return err < 0 ? err : procfs->ops->access(place.dirfd, place.path);
+	if (err < 0 || !is_confined(procfs))
+		return err < 0 ? err : procfs->ops->access(place.dirfd, place.path);
+	fd = open_below(procfs, place.dirfd, place.path, O_PATH);
+	if (fd < 0)
+		return fd == -ENOTDIR ? -ENOENT : fd;
+	procfs->ops->close(fd);
+	return 0;
 }
 
 ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base, const char *path,
@@ -323,9 +345,16 @@ ssize_t rti_procfs_readlink(const struct rti_procfs *procfs, enum rti_base base,
 	struct place place;
 	ssize_t n = find_place(procfs, base, path, &place);
 
-	if (n == 0)
-		n = procfs->ops->readlink(place.dirfd, place.path, out, out_size - 1);
+	int fd;
 
+	if (n == 0 && is_confined(procfs)) {
+		fd = open_below(procfs, place.dirfd, place.path, O_PATH | O_NOFOLLOW);
+		n = fd < 0 ? fd : procfs->ops->readlink(fd, "", out, out_size - 1);
+		if (fd >= 0)
+			procfs->ops->close(fd);
+	} else if (n == 0) {
+		n = procfs->ops->readlink(place.dirfd, place.path, out, out_size - 1);
+	}
 	out[n > 0 ? n : 0] = '\0';
 	return n;
 }
@@ -440,7 +469,7 @@ int rti_procfs_list_dirs_in(const struct rti_procfs *procfs, const struct rti_fi
 {
 	struct list list = { .is_of_directories = true, .each = each, .arg = arg };
 
-	return list_consume(procfs, procfs->ops->open(dir->fd, path, O_RDONLY | O_DIRECTORY),
+	return list_consume(procfs, open_below(procfs, dir->fd, path, O_RDONLY | O_DIRECTORY),
 	                    &list);
 }
 
@@ -454,7 +483,7 @@ int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *d
 	if (err != -EBADF)
 		return err;
 	buf->len = 0;
-	fd = procfs->ops->open(dir->fd, path, O_RDONLY);
+	fd = open_below(procfs, dir->fd, path, O_RDONLY);
 	if (fd < 0)
 		return fd;
 	file->fd = fd;

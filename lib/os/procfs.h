@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Access to proc and sys below a root: the only code that makes system calls on their files.
  *
- * Every descriptor is close-on-exec. */
+ * Every descriptor is close-on-exec. Below another root than "/", links do not lead out of it, and
+ * what is neither a regular file nor a directory, such as a FIFO, is -ENOENT. */
 #ifndef RTI_PROCFS_H
 #define RTI_PROCFS_H
 
@@ -28,13 +29,16 @@ struct rti_space {
  * between two reads. All return -errno on failure. */
 struct rti_procfs_ops {
 	int (*open)(int dirfd, const char *path, int flags);
+	/* The same below another root, see os/open_in_root.h. NULL: open(), and links may lead out
+	 * of the root. */
+	int (*open_in_root)(int root, const char *path, int flags);
 	ssize_t (*pread)(int fd, void *buf, size_t len, off_t offset);
 	ssize_t (*getdents)(int fd, void *buf, size_t len);
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
 	int (*access)(int dirfd, const char *path);
-	/* If out->id is the id of the file system before the call, its device is not asked for
-	 * again: major and minor stay what they are. */
-	int (*space)(const char *path, struct rti_space *out);
+	/* path begins with root, which is "" for "/". If out->id is the id of the file system before
+	 * the call, its device is not asked for again: major and minor stay what they are. */
+	int (*space)(const char *root, const char *path, struct rti_space *out);
 	/* Returns the size of a file, as stat(2) has it. NULL: unknown. */
 	int64_t (*size)(int dirfd, const char *path);
 	/* Returns the number of links of an open directory, as fstat(2) has it. NULL: unknown. */

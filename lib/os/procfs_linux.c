@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
+#include "os/open_in_root.h"
 
 static int linux_open(int dirfd, const char *path, int flags)
 {
@@ -22,6 +24,22 @@ static int linux_open(int dirfd, const char *path, int flags)
 		fd = openat(dirfd, path, flags | O_CLOEXEC);
 	} while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : fd;
+}
+
+static int linux_open_in_root(int root, const char *path, int flags)
+{
+	struct stat st;
+	int fd;
+
+	if (flags & (O_PATH | O_DIRECTORY))
+		return rti_open_in_root(root, path, flags);
+	fd = rti_open_in_root(root, path, flags | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 static ssize_t linux_pread(int fd, void *buf, size_t len, off_t offset)
@@ -57,16 +75,35 @@ static int linux_access(int dirfd, const char *path)
 	return errno == ENOTDIR ? -ENOENT : -errno;
 }
 
-static int linux_space(const char *path, struct rti_space *out)
+/* path begins with root. */
+static int open_path_in_root(const char *root, const char *path)
 {
+	int fd, dir = linux_open(AT_FDCWD, root, O_PATH | O_DIRECTORY);
+
+	if (dir < 0)
+		return dir;
+	fd = rti_open_in_root(dir, path + strlen(root), O_PATH);
+	close(dir);
+	return fd;
+}
+
+static int linux_space(const char *root, const char *path, struct rti_space *out)
+{
+	int err = 0, fd = root[0] ? open_path_in_root(root, path) : -1;
 	struct statvfs fs;
 	struct stat st;
 
-	if (statvfs(path, &fs) < 0)
-		return -errno;
+	if (root[0] && fd < 0)
+		return fd;
+	if ((root[0] ? fstatvfs(fd, &fs) : statvfs(path, &fs)) < 0 ||
+	    ((fs.f_fsid == 0 || fs.f_fsid != out->id) &&
+	     (root[0] ? fstat(fd, &st) : stat(path, &st)) < 0))
+		err = -errno;
+	if (root[0])
+		close(fd);
+	if (err < 0)
+		return err;
 	if (fs.f_fsid == 0 || fs.f_fsid != out->id) {
-		if (stat(path, &st) < 0)
-			return -errno;
 		out->major = major(st.st_dev);
 		out->minor = minor(st.st_dev);
 	}
@@ -112,6 +149,7 @@ static int linux_close(int fd)
 
 const struct rti_procfs_ops rti_procfs_linux = {
 	.open = linux_open,
+	.open_in_root = linux_open_in_root,
 	.pread = linux_pread,
 	.getdents = linux_getdents,
 	.readlink = linux_readlink,

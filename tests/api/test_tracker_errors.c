@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -121,6 +122,39 @@ START_TEST(new_tracker_without_free_descriptor_returns_emfile)
 	limit.rlim_cur = limit.rlim_max;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	check_new_tracker(_i, NULL, 0);
+}
+END_TEST
+
+/* An open that waits for a writer would never end. */
+START_TEST(fifos_in_place_of_files_are_unknown_figures)
+{
+	static const char *const names[] = {
+		"proc/stat",           "proc/meminfo",     "proc/loadavg",
+		"proc/diskstats",      "proc/net/dev",     "proc/uptime",
+		"proc/self/mountinfo", "proc/1/mountinfo", "proc/pressure/cpu",
+		"proc/vmstat",         "proc/self/status", "proc/sys/kernel/pid_max",
+	};
+	struct fixture f;
+	struct rt_opts o = { .size = sizeof(o), .root = f.root };
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+	char path[200];
+
+	fixture_new(&f);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		fixture_write(&f, names[i], "");
+		fixture_remove(&f, names[i]);
+		snprintf(path, sizeof(path), "%s/%s", f.root, names[i]);
+		ck_assert_int_eq(mkfifo(path, 0600), 0);
+	}
+	ck_assert_int_eq(rt_system_tracker_new(&tracker, &o), 0);
+	ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);
+	ck_assert_uint_eq(
+	    (m.valid | m.partial | m.estimated) &
+		(RT_HAS_CPU | RT_HAS_MEMORY | RT_HAS_LOAD | RT_HAS_DISK | RT_HAS_NETWORK),
+	    0);
+	rt_tracker_free(tracker);
+	fixture_free(&f);
 }
 END_TEST
 
@@ -542,6 +576,7 @@ static void add_constructors(TCase *tcase)
 	tcase_add_loop_test(tcase, new_tracker_without_proc_returns_enoent, first, end);
 	tcase_add_loop_test(tcase, new_tracker_with_unreadable_proc_returns_eacces, first, end);
 	tcase_add_loop_test(tcase, new_tracker_without_free_descriptor_returns_emfile, first, end);
+	tcase_add_test(tcase, fifos_in_place_of_files_are_unknown_figures);
 	tcase_add_test(tcase, pid_tracker_with_bad_pid_is_refused);
 	tcase_add_test(tcase, free_of_null_is_allowed);
 }

@@ -130,9 +130,9 @@ static int faulty_access(int dirfd, const char *path)
 	return rti_procfs_linux.access(dirfd, path);
 }
 
-static int faulty_space(const char *path, struct rti_space *out)
+static int faulty_space(const char *root, const char *path, struct rti_space *out)
 {
-	return rti_procfs_linux.space(path, out);
+	return rti_procfs_linux.space(root, path, out);
 }
 
 static int faulty_close(int fd)

@@ -158,10 +158,10 @@ static int metered_access(int dirfd, const char *path)
 	return rti_procfs_linux.access(dirfd, path);
 }
 
-static int metered_space(const char *path, struct rti_space *out)
+static int metered_space(const char *root, const char *path, struct rti_space *out)
 {
 	count_call(&meter.spaces);
-	return rti_procfs_linux.space(path, out);
+	return rti_procfs_linux.space(root, path, out);
 }
 
 static int64_t metered_links(int fd)

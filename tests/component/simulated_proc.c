@@ -314,8 +314,9 @@ static int sim_access(int dirfd, const char *path)
 	return strcmp(entry, "children") != 0 || sim.rules.has_children ? 0 : -ENOENT;
 }
 
-static int sim_space(const char *path, struct rti_space *out)
+static int sim_space(const char *root, const char *path, struct rti_space *out)
 {
+	(void)root;
 	(void)path;
 	(void)out;
 	return -ENOENT;

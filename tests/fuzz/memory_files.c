@@ -209,8 +209,9 @@ static int memory_access(int dirfd, const char *path)
 	return find_file(whole) >= 0 || is_directory(whole) ? 0 : -ENOENT;
 }
 
-static int memory_space(const char *path, struct rti_space *out)
+static int memory_space(const char *root, const char *path, struct rti_space *out)
 {
+	(void)root;
 	(void)path;
 	(void)out;
 	return -ENOENT;

@@ -384,6 +384,7 @@ START_TEST(proc_that_cannot_be_opened_is_named_with_its_root)
 		                .message_size = sizeof(message) };
 
 	refusing.open = refuse_open;
+	refusing.open_in_root = NULL;
 	rti_opts_error_describe(&opts, &system, -EACCES, &refusing);
 	ck_assert_msg(strncmp(message, "/proc cannot be opened: permission", 34) == 0, "%s",
 	              message);

@@ -362,6 +362,7 @@ START_TEST(tree_that_grows_with_each_look_ends)
 	struct rti_procfs growing;
 
 	ops.open = grow_open;
+	ops.open_in_root = NULL;
 	ops.pread = grow_pread;
 	ops.getdents = grow_getdents;
 	ops.access = grow_access;

@@ -408,6 +408,7 @@ START_TEST(sysfs_is_read_for_new_devices_only)
 	make_disk("sdb");
 	write_two("8 0 sda" FIGURES, "");
 	ops.access = count_access;
+	ops.open_in_root = NULL;
 	lookups = 0;
 	ck_assert_int_eq(sampler_open_with(&counted, &rti_sys_disk, f.root, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&counted), 0);

@@ -203,6 +203,7 @@ START_TEST(meminfo_that_cannot_seek_is_reopened)
 	struct sampler lxc;
 
 	ops.open = open_anew;
+	ops.open_in_root = NULL;
 	ops.pread = pread_once;
 	ck_assert_int_eq(sampler_open_with(&lxc, &rti_sys_mem, f.root, &ops, 0), 0);
 	for (int i = 0; i < 3; i++) {

@@ -267,6 +267,7 @@ START_TEST(netdev_missing_on_this_system_fails_with_enoent)
 	struct sampler own;
 
 	ops.open = open_without_net;
+	ops.open_in_root = NULL;
 	ck_assert_int_eq(sampler_open_with(&own, &rti_sys_net, NULL, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&own), -ENOENT);
 	ck_assert_uint_eq(own.out.valid | own.out.partial, 0);

@@ -115,6 +115,7 @@ static void open_scripted(struct sampler *s, struct fixture *f)
 
 	ops = rti_procfs_linux;
 	ops.open = scripted_open;
+	ops.open_in_root = NULL;
 	ops.getdents = scripted_getdents;
 	ops.readlink = scripted_readlink;
 	ops.links = scripted_links;

@@ -126,8 +126,9 @@ START_TEST(shortage_of_descriptors_is_a_limit)
 END_TEST
 
 /* A server that does not answer. Its thread ends with the process. */
-static int never_answer(const char *path, struct rti_space *out)
+static int never_answer(const char *of_root, const char *path, struct rti_space *out)
 {
+	(void)of_root;
 	(void)path;
 	(void)out;
 	for (;;)
@@ -135,8 +136,9 @@ static int never_answer(const char *path, struct rti_space *out)
 	return -EIO;
 }
 
-static int refuse(const char *path, struct rti_space *out)
+static int refuse(const char *of_root, const char *path, struct rti_space *out)
 {
+	(void)of_root;
 	(void)path;
 	(void)out;
 	return -EACCES;

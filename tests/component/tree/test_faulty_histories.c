@@ -87,6 +87,7 @@ static struct rti_procfs_ops faulty_files(void)
 	struct rti_procfs_ops ops = sim_files;
 
 	ops.open = faulty_open;
+	ops.open_in_root = NULL;
 	ops.pread = faulty_pread;
 	ops.getdents = faulty_getdents;
 	return ops;

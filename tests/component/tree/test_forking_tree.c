@@ -390,6 +390,7 @@ START_TEST(scan_of_proc_finds_the_members_of_the_children_files)
 	struct rt_tracker *tracker;
 
 	ops.links = one_link;
+	ops.open_in_root = NULL;
 	if (scan->open)
 		ops.open = scan->open;
 	tracker = track_root_with(&ops);

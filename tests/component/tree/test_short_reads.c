@@ -19,8 +19,9 @@ static ssize_t pread_short(int fd, void *buf, size_t len, off_t offset)
 }
 
 /* A file system that does not fill up meanwhile. */
-static int space_of_fixture(const char *path, struct rti_space *out)
+static int space_of_fixture(const char *root, const char *path, struct rti_space *out)
 {
+	(void)root;
 	(void)path;
 	*out = (struct rti_space){ 1000, 600, 500, 8, 1 };
 	return 0;

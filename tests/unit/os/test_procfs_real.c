@@ -132,10 +132,74 @@ START_TEST(space_of_mounted_path_is_consistent)
 {
 	struct rti_space space;
 
-	ck_assert_int_eq(fix.procfs.ops->space("/proc", &space), 0);
+	ck_assert_int_eq(fix.procfs.ops->space("", "/proc", &space), 0);
 	ck_assert_uint_ge(space.total_bytes, space.free_bytes);
 	ck_assert_uint_ge(space.free_bytes, space.available_bytes);
-	ck_assert_int_eq(fix.procfs.ops->space("/none", &space), -ENOENT);
+	ck_assert_int_eq(fix.procfs.ops->space("", "/none", &space), -ENOENT);
+}
+END_TEST
+
+START_TEST(space_of_a_link_is_that_of_its_target_below_the_root)
+{
+	char path[200];
+	struct rti_space space;
+
+	fixture_link(&fix.root, "mnt", "/proc"); /* the directory of the root */
+	snprintf(path, sizeof(path), "%s/mnt", fix.root.root);
+	ck_assert_int_eq(fix.procfs.ops->space(fix.root.root, path, &space), 0);
+	ck_assert_uint_gt(space.total_bytes, 0); /* that of the system has no blocks */
+	fixture_link(&fix.root, "mnt", "/dev");
+	ck_assert_int_eq(fix.procfs.ops->space(fix.root.root, path, &space), -ENOENT);
+}
+END_TEST
+
+/* An open that waits for a writer would never end. */
+START_TEST(fifo_in_place_of_a_file_is_no_file)
+{
+	char path[200];
+	struct rti_file file = RTI_FILE_INIT;
+
+	snprintf(path, sizeof(path), "%s/proc/stat", fix.root.root);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(read_cached_stat(&file), -ENOENT);
+	ck_assert_int_eq(file.fd, -1);
+}
+END_TEST
+
+START_TEST(links_do_not_lead_out_of_a_root)
+{
+	char target[64];
+
+	fixture_write(&fix.root, "sys/kernel/here", "below");
+	fixture_link(&fix.root, "sys/absolute", "/proc/version");
+	fixture_link(&fix.root, "sys/relative", "../../../../../../../../proc/version");
+	fixture_link(&fix.root, "sys/directory", "/");
+	fixture_link(&fix.root, "sys/inside", "/sys/kernel/here");
+
+	ck_assert_int_eq(read_sys("absolute"), -ENOENT);
+	ck_assert_int_eq(read_sys("relative"), -ENOENT);
+	ck_assert_int_eq(read_sys("directory/etc/passwd"), -ENOENT);
+	ck_assert_int_eq(read_sys("directory/sys/kernel/here"), 0);
+	ck_assert_int_eq(read_sys("inside"), 0);
+	ck_assert_str_eq(fix.buf.data, "below");
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "absolute"), -ENOENT);
+	ck_assert_int_eq(rti_procfs_access(&fix.procfs, RTI_SYS, "inside"), 0);
+	ck_assert_int_eq(rti_procfs_readlink(&fix.procfs, RTI_SYS, "directory/sys/inside", target,
+	                                     sizeof(target)),
+	                 strlen("/sys/kernel/here"));
+}
+END_TEST
+
+START_TEST(proc_that_is_a_link_is_that_of_the_root)
+{
+	struct rti_procfs other;
+
+	fixture_remove(&fix.root, "proc");
+	fixture_write(&fix.root, "host/proc/marker", "");
+	fixture_link(&fix.root, "proc", "/host/proc");
+	ck_assert_int_eq(rti_procfs_open(&other, fix.root.root, &rti_procfs_linux), 0);
+	ck_assert_int_eq(rti_procfs_access(&other, RTI_PROC, "marker"), 0);
+	rti_procfs_close(&other);
 }
 END_TEST
 
@@ -167,6 +231,7 @@ START_TEST(open_interrupted_by_signals_is_retried)
 	struct sigaction action = { .sa_handler = on_alarm };
 	struct itimerval every_20ms = { { 0, 20000 }, { 0, 20000 } };
 
+	fix.procfs.is_foreign = false; /* as if it was this system */
 	snprintf(fifo_path, sizeof(fifo_path), "%s/proc/fifo", fix.root.root);
 	ck_assert_int_eq(mkfifo(fifo_path, 0600), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
@@ -366,6 +431,10 @@ int main(void)
 	tcase_add_test(tests, list_of_directory_reports_its_entry);
 	tcase_add_test(tests, read_of_directory_fails_with_eisdir);
 	tcase_add_test(tests, space_of_mounted_path_is_consistent);
+	tcase_add_test(tests, space_of_a_link_is_that_of_its_target_below_the_root);
+	tcase_add_test(tests, fifo_in_place_of_a_file_is_no_file);
+	tcase_add_test(tests, links_do_not_lead_out_of_a_root);
+	tcase_add_test(tests, proc_that_is_a_link_is_that_of_the_root);
 	tcase_add_test(tests, root_without_proc_fails_with_enoent);
 	tcase_add_test(tests, open_interrupted_by_signals_is_retried);
 	tcase_add_test(tests, seq_file_of_the_kernel_yields_all_records);

@@ -70,6 +70,7 @@ static void set_up(void)
 	write_stat(REFUSED, 'S', ROOT, 17);
 	ops = rti_procfs_linux;
 	ops.open = open_file;
+	ops.open_in_root = NULL;
 	ops.getdents = list_directory;
 	is_list_refused = is_children_refused = false;
 	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &ops), 0);
