@@ -14,8 +14,8 @@
 #define GIB 1073741824.0
 
 static const char *const process_columns[] = {
-	"timestamp",  "pid",         "children",  "utime",    "stime",        "cpu_usage", "pss",
-	"read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
+	"timestamp", "pid",        "children",    "utime",     "stime",    "cpu_usage",
+	"pss",       "read_bytes", "write_bytes", "gpu_usage", "gpu_vram", "gpu_utilized",
 };
 
 static const char *const system_columns[] = {
