@@ -16,7 +16,7 @@
 #include "tree/read/member_row.h"
 #include "tree/scan/discovery.h"
 #include "tree/scan/kernel_account.h"
-#include "tree/scan/reused_pids.h"
+#include "tree/scan/new_members.h"
 #include "tree/sum/tree_metrics.h"
 #include "tree/watch/watched.h"
 

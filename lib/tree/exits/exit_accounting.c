@@ -16,7 +16,7 @@
 #include "tree/read/member_row.h"
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
-#include "tree/scan/reused_pids.h"
+#include "tree/scan/new_members.h"
 #include "tree/state/obstacles.h"
 #include "tree/state/read_policy.h"
 #include "tree/watch/watched.h"

@@ -35,6 +35,13 @@ void rti_discovery_end_list(struct rti_tree *tree, int err);
 
 void rti_discovery_free(struct rti_tree *tree);
 
+/* Add the descendants of all members. Returns 0, or -errno if /proc cannot be listed, or a process
+ * that may be one cannot be looked at. */
+int rti_scan_proc(struct rti_tree *tree);
+
+/* The same where there are no children files. If /proc cannot be listed, this is noted. */
+void rti_note_proc_scan(struct rti_tree *tree);
+
 /* The children of a member may have changed: the next call lists them again, even if it has not
  * run. */
 void rti_discovery_force_scan(struct rti_member *m);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding a process to a tree, if it belongs there, or noting why it cannot be added. */
+/* Adding a process to a tree, if it belongs there: now, or once its pid is free. Or noting why it
+ * cannot be added. */
 #include "tree/scan/new_members.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
 #include "tree/scan/clock_read.h"
+#include "util/array.h"
 #include "util/descendant_set.h"
 
 void rti_skipped_note(struct rti_skipped *skipped, const struct rti_context *ctx, int32_t pid)
@@ -204,4 +206,67 @@ void rti_add_listed(struct rti_tree *tree, int32_t pid)
 	    rti_pid_stat_is_leader(tree->ctx, &stat))
 		rti_add_member(tree, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
+}
+
+/* --- Pids of members that another process of the tree has by now. --- */
+
+void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid)
+{
+	struct rti_reused_pids *r = &tree->reused_pids;
+	struct rti_reused_pid *forked =
+	    rti_array_grow(r->forked, &r->capacity, r->count + 1, sizeof(*forked));
+	struct rti_now now;
+
+	if (!forked) {
+		rti_note_skipped(tree, pid, -ENOMEM);
+		return;
+	}
+	tree->ctx->platform->now(&now);
+	r->forked = forked;
+	forked[r->count++] = (struct rti_reused_pid){ .pid = pid, .noted_ns = now.boottime_ns };
+}
+
+bool rti_reused_pids_has_fork(const struct rti_tree *tree, int32_t pid)
+{
+	const struct rti_reused_pids *r = &tree->reused_pids;
+
+	for (size_t i = 0; i < r->count; i++) {
+		if (r->forked[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+void rti_reused_pids_set_lacking(struct rti_tree *tree)
+{
+	tree->reused_pids.is_lacking = true;
+}
+
+/* The former member may be found to have exited only in the next sample. E.g.: 42 is read, exits,
+ * and is reused; then the sample takes the events once more. Or it is the fork of the
+ * member itself, which a scan has found before the event was read. So a fork is kept for one more
+ * sample, and no longer. */
+void rti_reused_pids_take(struct rti_tree *tree)
+{
+	struct rti_reused_pids *r = &tree->reused_pids;
+	size_t kept = 0;
+
+	r->is_lacking = false;
+	for (size_t i = 0; i < r->count; i++) {
+		struct rti_reused_pid reused = r->forked[i];
+
+		if (!rti_member_find(&tree->table, reused.pid)) {
+			rti_add_forked_before(tree, reused.pid, reused.noted_ns);
+		} else if (!reused.was_kept) {
+			reused.was_kept = true;
+			r->forked[kept++] = reused;
+		}
+	}
+	r->count = kept;
+}
+
+void rti_reused_pids_free(struct rti_tree *tree)
+{
+	free(tree->reused_pids.forked);
+	tree->reused_pids = (struct rti_reused_pids){ 0 };
 }

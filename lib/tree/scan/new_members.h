@@ -47,6 +47,23 @@ void rti_add_by_parent(struct rti_tree *tree, int32_t pid);
 /* Add a process that a list names, and that is no member yet. */
 void rti_add_listed(struct rti_tree *tree, int32_t pid);
 
+/* --- Pids of members that have exited, and that another process of the tree has by now. It becomes
+ * a member once the former one is none any longer: in the next sample. --- */
+
+/* A process of the tree was forked with the pid of a member, which may be that process itself. */
+void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid);
+
+/* Whether such a fork was noted. */
+bool rti_reused_pids_has_fork(const struct rti_tree *tree, int32_t pid);
+
+/* This sample lacks a process of the tree, since it has the pid of a member that has exited. */
+void rti_reused_pids_set_lacking(struct rti_tree *tree);
+
+/* At the start of a sample: add the processes that were forked, once no member has their pids. */
+void rti_reused_pids_take(struct rti_tree *tree);
+
+void rti_reused_pids_free(struct rti_tree *tree);
+
 /* --- What is missing: see struct rti_skipped. --- */
 
 /* A process was skipped. pid 0: unknown which one, or how many. */

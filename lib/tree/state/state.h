@@ -66,7 +66,7 @@ struct rti_reused_pid {
 	uint64_t noted_ns; /* CLOCK_BOOTTIME: the process of the fork was there then */
 };
 
-/* Written by reused_pids.c only. */
+/* Written by new_members.c only. */
 struct rti_reused_pids {
 	struct rti_reused_pid *forked; /* with the pid of a member, which may be that process */
 	size_t count, capacity;
@@ -157,7 +157,7 @@ struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
 	struct rti_discovery_state discovery;
-	struct rti_reused_pids reused_pids;   /* written by reused_pids.c */
+	struct rti_reused_pids reused_pids;   /* written by new_members.c */
 	struct rti_batch_reader batch_reader; /* written by batch_read.c */
 	struct rti_watched watched;
 	struct rti_ledger ledger;         /* written by ledger.c; self_only by tree.c */

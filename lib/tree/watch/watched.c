@@ -9,7 +9,6 @@
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
 #include "tree/scan/new_members.h"
-#include "tree/scan/reused_pids.h"
 #include "tree/state/read_policy.h"
 #include "util/arith.h"
 

@@ -9,7 +9,6 @@
 #include "fixture.h"
 #include "suite.h"
 #include "tree/scan/discovery.h"
-#include "tree/scan/proc_scan.h"
 
 #define ROOT 100
 #define CHILD 101
