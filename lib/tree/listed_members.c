@@ -24,15 +24,15 @@ static int note_listed(void *arg, int32_t pid)
 	return RTI_CONTINUE;
 }
 
-static bool is_listed(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_listed(const struct rti_member_table *table, const struct rti_member *m)
 {
-	return m->listed.at_sample == tree->table.samples;
+	return m->listed.at_sample == table->samples;
 }
 
 static bool are_all_listed(const struct rti_tree *tree)
 {
 	for (size_t i = 0; i < tree->table.count; i++)
-		if (!is_listed(tree, &tree->table.members[i]))
+		if (!is_listed(&tree->table, &tree->table.members[i]))
 			return false;
 	return true;
 }
@@ -47,7 +47,7 @@ static void drop_moved(struct rti_tree *tree)
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (is_listed(tree, m) || rti_read_member_stat(tree, m) < 0 ||
+		if (is_listed(&tree->table, m) || rti_read_member_stat(tree, m) < 0 ||
 		    rti_pid_stat_is_zombie(&m->stat))
 			continue;
 		rti_ledger_note_exit(&tree->ledger);

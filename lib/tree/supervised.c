@@ -35,7 +35,7 @@ int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command
 	int err = rti_replace_root(tree, command->root);
 
 	if (command->root)
-		rti_memory_set_root(tree, command->root);
+		rti_memory_set_root(&tree->memory, command->root);
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
 	tree->supervised.reaped = command->reaped;
@@ -154,10 +154,10 @@ static bool is_within_shared(const char *path, const char *shared)
 
 /* A process that is being forked shows up in the root of the hierarchy. One that has run is where
  * it belongs. */
-static void check_cgroup(struct rti_tree *tree, const struct rti_member *m)
+static void check_cgroup(struct rti_supervised_state *supervised, const struct rti_context *ctx,
+                         const struct rti_member *m)
 {
-	const struct rti_shared_stats *shared = tree->supervised.shared;
-	const struct rti_context *ctx = tree->ctx;
+	const struct rti_shared_stats *shared = supervised->shared;
 	char path[sizeof(shared->cgroup_of_program)];
 
 	if (!m->clock.is_known || m->clock.now.total_ns == 0 ||
@@ -166,9 +166,9 @@ static void check_cgroup(struct rti_tree *tree, const struct rti_member *m)
 		return;
 	if (is_within_shared(path, shared->cgroup_of_program))
 		return;
-	tree->supervised.left_cgroup = is_within_shared(path, shared->cgroup_of_supervisor)
-	                                   ? RTI_LEFT_FOR_OURS
-	                                   : RTI_LEFT_OURS;
+	supervised->left_cgroup = is_within_shared(path, shared->cgroup_of_supervisor)
+	                              ? RTI_LEFT_FOR_OURS
+	                              : RTI_LEFT_OURS;
 }
 
 /* The supervisor looks at them when they fork, execute a program or exit, if it receives process
@@ -189,7 +189,7 @@ void rti_tree_check_cgroups(struct rti_tree *tree)
 		const struct rti_member *m = &tree->table.members[s->cgroup_next++ % count];
 
 		if (m->pid != tree->supervised.pid)
-			check_cgroup(tree, m);
+			check_cgroup(&tree->supervised, tree->ctx, m);
 	}
 	s->cgroup_checked_ns = tree->now_ns;
 }
@@ -213,18 +213,20 @@ static bool runs_on(const struct rti_context *ctx, const struct rti_member *m)
 
 /* By a pidfd that was opened before the member was recognised, so that no process that reuses
  * the pid is hit. */
-static void kill_member(struct rti_tree *tree, struct rti_member *m, struct kill_round *round)
+static void kill_member(const struct rti_supervised_state *supervised,
+                        const struct rti_context *ctx, struct rti_member *m,
+                        struct kill_round *round)
 {
 	int fd, err = -ESRCH;
 
-	if (m->pid == tree->supervised.pid)
+	if (m->pid == supervised->pid)
 		return;
 	fd = rti_pidfd_open(m->pid);
-	if (rti_member_is_alive(tree->ctx, m))
+	if (rti_member_is_alive(ctx, m))
 		err = rti_pidfd_signal(fd, m->pid, SIGKILL);
 	if (err < 0 && err != -ESRCH)
 		round->error = err;
-	if (err == 0 && !round->has_running && runs_on(tree->ctx, m)) {
+	if (err == 0 && !round->has_running && runs_on(ctx, m)) {
 		round->has_running = true;
 		round->running = fd;
 		return;
@@ -245,7 +247,7 @@ int rti_tree_kill(struct rti_tree *tree)
 
 		rti_discover_all_members(tree, rti_ask_for_sample);
 		for (size_t i = 0; i < tree->table.count; i++)
-			kill_member(tree, &tree->table.members[i], &round);
+			kill_member(&tree->supervised, tree->ctx, &tree->table.members[i], &round);
 		err = round.error < 0 ? round.error : err;
 		quiet = tree->table.added == known ? quiet + 1 : 0;
 		if (round.has_running && quiet > 0 && waits++ < KILLED_WAITS_MAX) {

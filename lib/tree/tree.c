@@ -53,7 +53,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	tree->ctx = ctx;
 	tree->ledger.self_only = ctx->flags & RT_OPT_NO_CHILDREN;
 	tree->supervised.cgroup = (struct rti_cgroup)RTI_CGROUP_INIT;
-	rti_discovery_init(tree);
+	rti_discovery_init(&tree->discovery);
 	tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
 	rti_tree_loop_init(&tree->loop);
 	tree->list = opts->list;
@@ -79,11 +79,11 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_tree_loop_free(&tree->loop);
 	rti_kernel_account_free(tree);
-	rti_discovery_free(tree);
-	rti_reused_pids_free(tree);
+	rti_discovery_free(&tree->discovery, tree->ctx);
+	rti_reused_pids_free(&tree->reused_pids);
 	rti_batch_reader_free(&tree->batch_reader);
-	rti_watched_free(tree);
-	rti_memory_free(tree);
+	rti_watched_free(&tree->watched, tree->ctx);
+	rti_memory_free(&tree->memory);
 	rti_tree_gpu_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
@@ -102,12 +102,12 @@ static void note_time(struct rti_tree *tree, uint64_t now_ns)
 static void read_members(struct rti_tree *tree)
 {
 	size_t next = SIZE_MAX;
-	bool has_next = rti_watch_down(tree, &next);
+	bool has_next = rti_watch_down(&tree->watched, &tree->table, &next);
 
 	while (has_next) {
 		struct rti_member *m = &tree->table.members[next], *ahead;
 
-		has_next = rti_watch_down(tree, &next);
+		has_next = rti_watch_down(&tree->watched, &tree->table, &next);
 		ahead = has_next ? &tree->table.members[next] : m;
 		if (ahead->clock.row) {
 			for (size_t at = 0; at < sizeof(*ahead); at += CACHE_LINE)
@@ -153,7 +153,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_exits_check_pids(tree);
 	rti_tree_sum_up(tree, out);
 	if (tree->needs_reconcile) {
-		rti_watch_remove_exited(tree);
+		rti_watch_remove_exited(&tree->watched, &tree->table);
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
 	}
 	rti_watched_end(tree);

@@ -27,13 +27,14 @@
 
 /* The parent of a member. Our supervisor adopts a member if its parent exited without our
  * noticing. */
-static struct rti_member *parent_of(const struct rti_tree *tree, const struct rti_member *m,
-                                    int32_t ppid)
+static struct rti_member *parent_of(const struct rti_member_table *table,
+                                    const struct rti_supervised_state *supervised,
+                                    const struct rti_member *m, int32_t ppid)
 {
-	struct rti_member *parent = rti_member_find(&tree->table, ppid);
+	struct rti_member *parent = rti_member_find(table, ppid);
 
-	if (!parent && m->pid != tree->supervised.pid)
-		parent = rti_member_find(&tree->table, tree->supervised.pid);
+	if (!parent && m->pid != supervised->pid)
+		parent = rti_member_find(table, supervised->pid);
 	return parent;
 }
 
@@ -62,7 +63,8 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 		int32_t ppid = a->samples_ago == 0   ? a->at->stat.ppid
 		               : a->samples_ago == 1 ? a->at->family.ppid
 		                                     : a->at->former.ppid;
-		struct rti_member *up = parent_of(a->tree, a->at, ppid);
+		struct rti_member *up =
+		    parent_of(&a->tree->table, &a->tree->supervised, a->at, ppid);
 
 		if (up && a->steps++ < a->tree->table.count) {
 			a->at = up;
@@ -84,7 +86,8 @@ static struct rti_member *next_ancestor(struct ancestors *a)
  * another process has the pid of the former parent. */
 static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
 {
-	const struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
+	const struct rti_member *parent =
+	    parent_of(&tree->table, &tree->supervised, m, m->stat.ppid);
 
 	if (!parent || (rti_has_stale_stat(m) &&
 	                (parent->pid != m->stat.ppid || parent->starttime > m->starttime)))
@@ -174,7 +177,7 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
 		if (rti_reread_stat(tree, m) == -ESRCH)
 			rti_mark_exited(tree, m);
 		else
-			rti_watch_touch(tree, m);
+			rti_watch_touch(&tree->watched, &tree->table, m);
 	}
 }
 
@@ -183,13 +186,13 @@ static void reread_orphans(struct rti_tree *tree, const struct rti_member *zombi
  * account is final, too. */
 static void note_zombies(struct rti_tree *tree)
 {
-	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
+	for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);) {
 		struct rti_member *m = &tree->table.members[i];
 
 		if (m->exit.is_zombie || m->end.has_exited || !rti_pid_stat_is_zombie(&m->stat))
 			continue;
 		m->exit.is_zombie = true;
-		rti_read_clock(tree, m);
+		rti_read_clock(tree->ctx, m);
 		if (m->clock.is_known && m->clock.now.total_ns != m->read.clock_ns)
 			rti_force_read_member(tree, m);
 		m->exit.has_final_account = m->clock.is_known && !m->end.has_exited &&
@@ -210,7 +213,7 @@ void rti_exits_reconcile(struct rti_tree *tree)
 	while (!is_stable) {
 		is_stable = true;
 		rti_watched_look_again(tree);
-		for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
+		for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);) {
 			struct rti_member *m = &tree->table.members[i];
 
 			if (revalidate(tree, m))
@@ -221,11 +224,9 @@ void rti_exits_reconcile(struct rti_tree *tree)
 	}
 }
 
-bool rti_is_final_account_current(const struct rti_tree *tree, const struct rti_member *m)
+bool rti_is_final_account_current(const struct rti_supervised_state *s, const struct rti_member *m)
 {
-	const struct rti_supervised_state *s = &tree->supervised;
-
-	return s->has_final_rusage && m->pid == tree->supervised.pid &&
+	return s->has_final_rusage && m->pid == s->pid &&
 	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
 }
 
@@ -233,7 +234,7 @@ uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member 
 {
 	const struct rti_figures *figures = &m->values.figures;
 	bool is_reaped = figures->is_reaped_in_ticks && !tree->ledger.self_only &&
-	                 !rti_is_final_account_current(tree, m);
+	                 !rti_is_final_account_current(&tree->supervised, m);
 
 	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
 }
@@ -244,7 +245,7 @@ void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t k
 	if (!(known & RT_HAS_CPU))
 		tree->kept_in_ticks += rti_times_in_ticks(tree, m);
 	known |= m->values.figures.valid | RT_HAS_CTXSW;
-	rti_obstacles_note_lost(tree, m, tree->domains.counters & tree->want & ~known);
+	rti_obstacles_note_lost(&tree->obstacles, m, tree->domains.counters & tree->want & ~known);
 }
 
 /* No account of a member holds what the member used. */
@@ -294,7 +295,7 @@ static bool account_orphan_exit(struct rti_tree *tree, struct rti_member *m)
 		rti_ledger_merge_into_reaper(&m->account, &holder->account);
 	if (stale) {
 		tree->reasons |= RT_REASON_UNREADABLE;
-		rti_obstacles_note_lost(tree, m,
+		rti_obstacles_note_lost(&tree->obstacles, m,
 		                        (tree->domains.counters | RT_HAS_PEAK_RSS) & tree->want);
 	} else if (grown == 0) {
 		keep_last_seen(tree, m);
@@ -322,7 +323,7 @@ static void attribute_orphan(struct rti_tree *tree, struct rti_member *m)
 
 static void account_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_member *parent = parent_of(tree, m, m->stat.ppid);
+	struct rti_member *parent = parent_of(&tree->table, &tree->supervised, m, m->stat.ppid);
 
 	if (parent)
 		rti_discovery_force_scan(parent); /* a new child may have its pid already */
@@ -342,11 +343,11 @@ void rti_exits_account(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile)
 		return;
-	for (size_t i = SIZE_MAX; rti_watch_down(tree, &i);) {
+	for (size_t i = SIZE_MAX; rti_watch_down(&tree->watched, &tree->table, &i);) {
 		if (tree->table.members[i].end.has_exited)
 			account_exit(tree, &tree->table.members[i]);
 	}
-	for (size_t i = SIZE_MAX; rti_watch_down(tree, &i);) {
+	for (size_t i = SIZE_MAX; rti_watch_down(&tree->watched, &tree->table, &i);) {
 		struct rti_member *m = &tree->table.members[i];
 
 		if (m->end.has_exited && m->exit.is_unattributed)
@@ -363,11 +364,11 @@ static bool belongs(struct rti_tree *tree, const struct rti_pid_stat *stat)
 {
 	struct rti_member *parent;
 
-	if (tree->list || rti_reused_pids_has_fork(tree, stat->pid))
+	if (tree->list || rti_reused_pids_has_fork(&tree->reused_pids, stat->pid))
 		return true;
 	parent = rti_member_find(&tree->table, stat->ppid);
 	if (parent)
-		rti_discovery_look_for_child(tree, parent);
+		rti_discovery_look_for_child(&tree->discovery, parent);
 	return parent != NULL;
 }
 
@@ -393,7 +394,7 @@ void rti_exits_check_pids(struct rti_tree *tree)
 {
 	if (!tree->needs_reconcile || (!tree->list && !tree->discovery.is_followed))
 		return;
-	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);) {
+	for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);) {
 		const struct rti_member *m = &tree->table.members[i];
 
 		if (m->end.has_exited && has_lost_pid(tree, m))

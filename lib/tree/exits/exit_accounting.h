@@ -23,7 +23,7 @@ void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t k
 
 /* Whether a member is our own supervisor with its final account, which is exact, and has all that
  * it had reaped by then. */
-bool rti_is_final_account_current(const struct rti_tree *tree, const struct rti_member *m);
+bool rti_is_final_account_current(const struct rti_supervised_state *s, const struct rti_member *m);
 
 /* How many CPU times of a member in the totals were read in whole clock ticks. */
 uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m);

@@ -93,11 +93,11 @@ static void make_estimated(struct rt_metrics *out, uint64_t has)
 }
 
 /* What is known of no member at all is in no mask. */
-static void set_bit(struct rti_tree *tree, enum rti_gpu_domain domain, struct rt_metrics *out)
+static void set_bit(struct rti_tree_gpu *gpu, uint64_t want, enum rti_gpu_domain domain,
+                    struct rt_metrics *out)
 {
-	struct rti_tree_gpu *gpu = tree->gpu;
 	const struct rti_gpu_unknown *unknown = &gpu->unknown[domain];
-	uint64_t has = bit_of[domain] & tree->want;
+	uint64_t has = bit_of[domain] & want;
 
 	if (out->processes > unknown->members)
 		gpu->was_known[domain] = true;
@@ -118,8 +118,8 @@ static void set_bits(struct rti_tree *tree, struct rt_metrics *out)
 	    !tree->ledger.self_only &&
 	    (tree->ledger.has_exits || tree->sums.has_reaped || out->processes_seen > found);
 
-	set_bit(tree, RTI_GPU_TIME, out);
-	set_bit(tree, RTI_GPU_HELD, out);
+	set_bit(tree->gpu, tree->want, RTI_GPU_TIME, out);
+	set_bit(tree->gpu, tree->want, RTI_GPU_HELD, out);
 	if (gpu->has_lost || (gpu->files.was_present && has_departed))
 		make_partial(out, RT_HAS_GPU);
 	if (gpu->is_estimated)

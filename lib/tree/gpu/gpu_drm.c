@@ -18,10 +18,9 @@ enum outcome {
 
 /* --- Reading --- */
 
-static int read_fdinfo(struct rti_tree *tree, const struct rti_gpu_file *file)
+static int read_fdinfo(const struct rti_context *ctx, struct rti_tree_gpu *gpu,
+                       const struct rti_gpu_file *file)
 {
-	const struct rti_context *ctx = tree->ctx;
-	struct rti_tree_gpu *gpu = tree->gpu;
 	struct rti_drm_fdinfo *info;
 	char name[24] = "fdinfo/";
 	struct rti_path path;
@@ -77,7 +76,8 @@ static enum outcome read_all(struct rti_tree *tree, const struct rti_gpu_member 
 
 		if (gpu->files.file[i].pid != known->pid)
 			continue;
-		outcome = judge(tree, known, read_fdinfo(tree, &gpu->files.file[i]), is_fresh);
+		outcome = judge(tree, known, read_fdinfo(tree->ctx, tree->gpu, &gpu->files.file[i]),
+		                is_fresh);
 		if (outcome != READ)
 			return outcome;
 	}
@@ -126,11 +126,12 @@ static int add_client(struct rti_tree *tree, const struct rti_member *m,
 	if (row < 0)
 		return row;
 	if (look.is_first && !look.client->has_time)
-		rti_gpu_note_unknown(tree, RTI_GPU_TIME, -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_TIME, -EOPNOTSUPP, m->pid);
 	if (look.is_first && !look.client->has_memory)
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD, -EOPNOTSUPP, m->pid);
 	else if (look.is_first)
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, reading.err[RTI_GPU_MEMORY], 0);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD,
+		                     reading.err[RTI_GPU_MEMORY], 0);
 	return rti_gpu_rows_add_client(gpu, (size_t)row, m->pid, m->starttime, &look);
 }
 

@@ -270,10 +270,9 @@ void rti_gpu_files_note_read(struct rti_tree *tree, struct rti_member *m)
 	m->gpu.is_due = true;
 }
 
-static bool is_readable(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_readable(const struct rti_supervised_state *supervised, const struct rti_member *m)
 {
-	return !m->end.has_exited && m->pid != tree->supervised.pid &&
-	       !rti_pid_stat_is_zombie(&m->stat);
+	return !m->end.has_exited && m->pid != supervised->pid && !rti_pid_stat_is_zombie(&m->stat);
 }
 
 /* List if the number of descriptors has changed, or is not known. */
@@ -282,7 +281,7 @@ static void look_at_member(struct rti_tree *tree, struct rti_member *m)
 	uint64_t count;
 
 	m->gpu.is_due = false;
-	if (!is_readable(tree, m))
+	if (!is_readable(&tree->supervised, m))
 		return;
 	m->gpu.clock_ns = m->clock.now.total_ns;
 	m->gpu.size_bytes = m->values.figures.size_bytes;
@@ -311,7 +310,7 @@ static void look_at_all(struct rti_tree *tree)
 		struct rti_member *m = &tree->table.members[i];
 
 		m->gpu.is_due = false;
-		if (is_readable(tree, m))
+		if (is_readable(&tree->supervised, m))
 			rti_gpu_files_list(tree, m);
 	}
 	files_of(tree)->due_count = 0;
@@ -329,7 +328,7 @@ static void look_in_turn(struct rti_tree *tree)
 		bool has_run = !m->gpu.was_listed || !m->clock.is_known ||
 		               m->clock.now.total_ns != m->gpu.clock_ns;
 
-		if (!has_run || !is_readable(tree, m))
+		if (!has_run || !is_readable(&tree->supervised, m))
 			continue;
 		if (m->gpu.descriptors == 0)
 			looks = 1 + count / MEMBERS_PER_LIST;

@@ -7,12 +7,13 @@
 #include "tree/state/state.h"
 
 /* A member that works on a GPU, as the library lists it. Returns NULL for any other process. */
-static const struct rti_member *member_of(const struct rti_tree *tree,
+static const struct rti_member *member_of(const struct rti_member_table *table,
+                                          const struct rti_supervised_state *supervised,
                                           const struct rti_gpu_use *use)
 {
-	const struct rti_member *m = rti_member_find(&tree->table, use->pid);
+	const struct rti_member *m = rti_member_find(table, use->pid);
 
-	return m && !m->end.has_exited && m->pid != tree->supervised.pid ? m : NULL;
+	return m && !m->end.has_exited && m->pid != supervised->pid ? m : NULL;
 }
 
 /* Whether members work on a device, or on a partition of it, which come right after it. */
@@ -25,7 +26,7 @@ static bool is_used(const struct rti_tree *tree, const struct rti_gpu_readings *
 		last++;
 	for (size_t i = 0; i < nvml->use_count; i++)
 		if (nvml->use[i].gpu >= gpu && nvml->use[i].gpu <= last &&
-		    member_of(tree, &nvml->use[i]))
+		    member_of(&tree->table, &tree->supervised, &nvml->use[i]))
 			return true;
 	return false;
 }
@@ -37,15 +38,19 @@ static int add_device(struct rti_tree *tree, const struct rti_gpu_readings *nvml
 	if (row < 0)
 		return row;
 	if (!nvml->gpu[gpu].is_partition)
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, nvml->gpu[gpu].err[RTI_GPU_MEMORY], 0);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD,
+		                     nvml->gpu[gpu].err[RTI_GPU_MEMORY], 0);
 	for (size_t i = 0; i < nvml->use_count && err == 0; i++) {
 		const struct rti_gpu_use *use = &nvml->use[i];
-		const struct rti_member *m = use->gpu == gpu ? member_of(tree, use) : NULL;
+		const struct rti_member *m =
+		    use->gpu == gpu ? member_of(&tree->table, &tree->supervised, use) : NULL;
 
 		if (!m)
 			continue;
-		rti_gpu_note_unknown(tree, RTI_GPU_TIME, use->has_busy ? 0 : -EOPNOTSUPP, m->pid);
-		rti_gpu_note_unknown(tree, RTI_GPU_HELD, use->has_memory ? 0 : -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_TIME,
+		                     use->has_busy ? 0 : -EOPNOTSUPP, m->pid);
+		rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD,
+		                     use->has_memory ? 0 : -EOPNOTSUPP, m->pid);
 		err = rti_gpu_rows_add_use(tree->gpu, (size_t)row, m->starttime, use, nvml->at_ns);
 	}
 	return err;

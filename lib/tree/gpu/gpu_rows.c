@@ -225,10 +225,11 @@ void rti_gpu_rows_sum(const struct rti_tree_gpu *gpu, struct rt_metrics *out)
 /* --- What is not known --- */
 
 /* Each member counts once, on however many devices its figure is missing. */
-void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid)
+void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                          enum rti_gpu_domain domain, int err, int32_t pid)
 {
-	struct rti_gpu_unknown *unknown = &tree->gpu->unknown[domain];
-	struct rti_member *m = rti_member_find(&tree->table, pid);
+	struct rti_gpu_unknown *unknown = &gpu->unknown[domain];
+	struct rti_member *m = rti_member_find(table, pid);
 
 	if (err == 0)
 		return;
@@ -236,14 +237,14 @@ void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int
 		unknown->err = err;
 		unknown->pid = pid;
 	}
-	if (!m || m->gpu.unknown_at[domain] == tree->table.samples)
+	if (!m || m->gpu.unknown_at[domain] == table->samples)
 		return;
-	m->gpu.unknown_at[domain] = tree->table.samples;
+	m->gpu.unknown_at[domain] = table->samples;
 	unknown->members++;
 }
 
 void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid)
 {
-	rti_gpu_note_unknown(tree, RTI_GPU_TIME, err, pid);
-	rti_gpu_note_unknown(tree, RTI_GPU_HELD, err, pid);
+	rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_TIME, err, pid);
+	rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD, err, pid);
 }

@@ -5,8 +5,7 @@
 #define RTI_GPU_ROWS_H
 
 #include "tree/gpu/gpu_state.h"
-
-struct rti_tree;
+#include "tree/state/state.h"
 
 /* --- The sources --- */
 
@@ -44,7 +43,8 @@ void rti_gpu_rows_sum(const struct rti_tree_gpu *gpu, struct rt_metrics *out);
 /* --- What is not known --- */
 
 /* A figure of a member is not known, for this reason; pid 0: of no single one. err 0: it is. */
-void rti_gpu_note_unknown(struct rti_tree *tree, enum rti_gpu_domain domain, int err, int32_t pid);
+void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                          enum rti_gpu_domain domain, int err, int32_t pid);
 
 /* The same of all figures. */
 void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid);

@@ -30,14 +30,14 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 	tree->memory_changes++; /* nothing is summed up yet */
 }
 
-void rti_memory_set_root(struct rti_tree *tree, int32_t pid)
+void rti_memory_set_root(struct rti_memory_state *memory, int32_t pid)
 {
-	tree->memory.root_pid = pid;
+	memory->root_pid = pid;
 }
 
-void rti_memory_free(struct rti_tree *tree)
+void rti_memory_free(struct rti_memory_state *memory)
 {
-	rti_executables_free(&tree->memory.executables);
+	rti_executables_free(&memory->executables);
 }
 
 /* E.g.: members that ran, and have neither mapped nor touched a page, leave all sums as they
@@ -174,22 +174,19 @@ static void measure(struct rti_tree *tree, const struct rti_pss_sum *sum, bool i
 	});
 }
 
-static void measure_rss(struct rti_tree *tree)
+static void measure_rss(struct rti_memory_state *state, const struct rti_context *ctx)
 {
-	struct rti_memory_state *state = &tree->memory;
-
-	state->moment = rti_memory_judge_rss(&state->sums, tree->ctx->platform->page_size);
+	state->moment = rti_memory_judge_rss(&state->sums, ctx->platform->page_size);
 }
 
 /* Nothing has to be read again yet if nothing has changed. If processes were skipped, there was no
  * upper bound. */
-static bool is_recent(const struct rti_tree *tree)
+static bool is_recent(const struct rti_memory_state *memory, uint64_t now_ns)
 {
-	const struct rti_memory_moment *moment = &tree->memory.moment;
+	const struct rti_memory_moment *moment = &memory->moment;
 
 	return moment->is_exact && moment->high_bytes == moment->bytes &&
-	       tree->now_ns < moment->exact_until_ns &&
-	       tree->now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
+	       now_ns < moment->exact_until_ns && now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
 }
 
 /* The process is not alone with what it has, but tracked alone: its children come and go unseen. */
@@ -256,20 +253,21 @@ void rti_memory_sample(struct rti_tree *tree)
 
 	state->was_calibrated = false;
 	if (tree->unchanged_samples == 0) {
-		for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);)
+		for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);)
 			note_member(tree, &tree->table.members[i]);
 		if (state->is_modelled || !tree->watched.is_partial)
 			sum_model(tree);
 	}
 	if (!state->is_modelled) {
-		measure_rss(tree);
+		measure_rss(&tree->memory, tree->ctx);
 		return;
 	}
 	state->took_ns = 0;
 	if (tree->unchanged_samples == 0 && tree->table.count > 1)
 		note_duration(tree);
 	state->needs_fresh_reads = has_unseen_sharers(tree);
-	if (tree->unchanged_samples > 0 && !state->needs_fresh_reads && is_recent(tree)) {
+	if (tree->unchanged_samples > 0 && !state->needs_fresh_reads &&
+	    is_recent(&tree->memory, tree->now_ns)) {
 		if (state->moment.source == RT_PSS_READ)
 			state->moment.source = RT_PSS_CACHED;
 		return;
@@ -280,7 +278,7 @@ void rti_memory_sample(struct rti_tree *tree)
 	confirm(tree, &sum, is_impossible);
 	state->has_share_scale = false;
 	if (needs_shares(tree))
-		rti_memory_scale_shares(tree, state->moment.is_exact);
+		rti_memory_scale_shares(&tree->memory, &tree->table, state->moment.is_exact);
 }
 
 static bool are_samples_rare(const struct rti_tree *tree)
@@ -297,7 +295,7 @@ void rti_memory_poll(struct rti_tree *tree)
 	state->was_calibrated = false;
 	sum_model(tree);
 	if (!state->is_modelled) {
-		measure_rss(tree);
+		measure_rss(&tree->memory, tree->ctx);
 		return;
 	}
 	if (needs_shares(tree))

@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-struct rti_tree;
+#include "tree/state/state.h"
 
 /* Once the root is known. want: RT_HAS_ bits of every sample. */
 void rti_memory_init(struct rti_tree *tree, uint64_t want);
-void rti_memory_set_root(struct rti_tree *tree, int32_t pid);
-void rti_memory_free(struct rti_tree *tree);
+void rti_memory_set_root(struct rti_memory_state *memory, int32_t pid);
+void rti_memory_free(struct rti_memory_state *memory);
 
 /* Take over what this sample has read of the members, read PSS if that is due, and find out how
  * much memory the tree holds. */

@@ -16,14 +16,14 @@ static uint64_t above(uint64_t peak)
 	return rti_add_saturated(peak, peak / NEW_PEAK);
 }
 
-uint64_t rti_memory_peak_bytes(const struct rti_tree *tree)
+uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks)
 {
-	return rti_max(tree->peaks.bytes, tree->peaks.recent_bytes);
+	return rti_max(peaks->bytes, peaks->recent_bytes);
 }
 
 uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree)
 {
-	return above(rti_memory_peak_bytes(tree));
+	return above(rti_memory_peak_bytes(&tree->peaks));
 }
 
 bool rti_memory_has_new_peak(const struct rti_tree *tree)
@@ -38,14 +38,14 @@ bool rti_memory_has_new_peak(const struct rti_tree *tree)
  * released anything. To read the clock once more takes a 20th of the time that a look takes. The
  * clock of a process that runs lags by up to a tick, so after looks that took less it shows too
  * little. */
-static bool may_have_run(const struct rti_tree *tree, const struct rti_member *m)
+static bool may_have_run(const struct rti_context *ctx, const struct rti_memory_state *memory,
+                         const struct rti_member *m)
 {
-	const struct rti_platform *platform = tree->ctx->platform;
+	const struct rti_platform *platform = ctx->platform;
 	struct rti_cpu_clock now = m->clock.now;
 
-	return tree->memory.took_ns < platform->tick_ns || !platform->cpu_clock ||
-	       !m->clock.is_known || platform->cpu_clock(m->pid, &now) < 0 ||
-	       now.total_ns != m->clock.now.total_ns;
+	return memory->took_ns < platform->tick_ns || !platform->cpu_clock || !m->clock.is_known ||
+	       platform->cpu_clock(m->pid, &now) < 0 || now.total_ns != m->clock.now.total_ns;
 }
 
 /* What it has more than before it may have from a member that has ended by now. Returns whether
@@ -55,7 +55,7 @@ static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
 	struct rti_memory_look look = m->memory.look;
 	int err;
 
-	if (!may_have_run(tree, m))
+	if (!may_have_run(tree->ctx, &tree->memory, m))
 		return false;
 	err = rti_memory_look_again(tree, m, &look);
 	if (err == -ESRCH || (err == 0 && look.rss_pages == 0)) {
@@ -69,12 +69,12 @@ static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* What one member alone had, no other can have had as well. */
-static bool have_several_memory(const struct rti_tree *tree)
+static bool have_several_memory(const struct rti_member_table *table)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < tree->table.count; i++)
-		count += rti_memory_counts(&tree->table.members[i].memory);
+	for (size_t i = 0; i < table->count; i++)
+		count += rti_memory_counts(&table->members[i].memory);
 	return count > 1;
 }
 
@@ -82,7 +82,7 @@ bool rti_memory_confirm(struct rti_tree *tree)
 {
 	bool has_changed = false;
 
-	if (!have_several_memory(tree))
+	if (!have_several_memory(&tree->table))
 		return false;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];

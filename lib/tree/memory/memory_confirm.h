@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct rti_tree;
+#include "tree/state/state.h"
 
 /* The largest sum so far. */
-uint64_t rti_memory_peak_bytes(const struct rti_tree *tree);
+uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks);
 
 /* A sum above this is a new peak that is worth a read of PSS, and is confirmed. */
 uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree);

@@ -22,12 +22,11 @@ static uint64_t hash_text(const char *text, size_t len)
 }
 
 /* Names the program that a member runs: by its file, else by its name. */
-static uint64_t program_of(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t program_of(const struct rti_context *ctx, const struct rti_member *m)
 {
 	struct rti_path exe = rti_pid_path(m->pid, "exe");
 	char target[1024]; /* where a path is longer, its start is the name */
-	ssize_t len =
-	    rti_procfs_readlink(tree->ctx->procfs, RTI_PROC, exe.text, target, sizeof(target));
+	ssize_t len = rti_procfs_readlink(ctx->procfs, RTI_PROC, exe.text, target, sizeof(target));
 
 	return len > 0 ? hash_text(target, (size_t)len)
 	               : hash_text(m->stat.comm, sizeof(m->stat.comm));
@@ -42,7 +41,7 @@ static void enter_program(struct rti_tree *tree, struct rti_member *m,
 		m->memory.executable = parent->memory.executable;
 		rti_executables_enter_again(table, m->memory.executable);
 	} else {
-		m->memory.executable = rti_executables_enter(table, program_of(tree, m));
+		m->memory.executable = rti_executables_enter(table, program_of(tree->ctx, m));
 	}
 }
 
@@ -52,11 +51,12 @@ static bool has_stack_of(const struct rti_memory_look *look, const struct rti_me
 	return other->memory.is_present && look->stack == other->memory.look.stack;
 }
 
-static struct rti_member *find_by_stack(const struct rti_tree *tree, const struct rti_member *m,
+static struct rti_member *find_by_stack(const struct rti_member_table *table,
+                                        const struct rti_member *m,
                                         const struct rti_memory_look *look)
 {
-	for (size_t i = 0; i < tree->table.count; i++) {
-		struct rti_member *other = &tree->table.members[i];
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_member *other = &table->members[i];
 
 		if (other != m && has_stack_of(look, other))
 			return other;
@@ -66,7 +66,7 @@ static struct rti_member *find_by_stack(const struct rti_tree *tree, const struc
 
 static struct rti_member *find_by_program(const struct rti_tree *tree, const struct rti_member *m)
 {
-	int executable = rti_executables_find(&tree->memory.executables, program_of(tree, m));
+	int executable = rti_executables_find(&tree->memory.executables, program_of(tree->ctx, m));
 
 	for (size_t i = 0; executable >= 0 && i < tree->table.count; i++) {
 		struct rti_member *other = &tree->table.members[i];
@@ -93,24 +93,24 @@ static struct rti_member *find_parent(const struct rti_tree *tree, const struct 
 		parent = NULL;
 	if (!look->stack || (parent && !parent->memory.look.stack))
 		return parent ? parent : find_by_program(tree, m);
-	return parent && has_stack_of(look, parent) ? parent : find_by_stack(tree, m, look);
+	return parent && has_stack_of(look, parent) ? parent : find_by_stack(&tree->table, m, look);
 }
 
 /* vfork(2) lets the child use the memory of its parent, so all that it maps is its parent's. */
-static bool shares_space(const struct rti_tree *tree, const struct rti_member *m,
+static bool shares_space(const struct rti_context *ctx, const struct rti_member *m,
                          const struct rti_member *parent, const struct rti_memory_look *look)
 {
-	const struct rti_platform *platform = tree->ctx->platform;
+	const struct rti_platform *platform = ctx->platform;
 
 	return rti_memory_looks_alike(look, &parent->memory.look) && platform->have_same_memory &&
 	       platform->have_same_memory(m->pid, parent->pid);
 }
 
 /* A start time in clock ticks is at most a tick before the exact one. */
-static bool was_forked_before(const struct rti_tree *tree, const struct rti_member *m,
+static bool was_forked_before(const struct rti_context *ctx, const struct rti_member *m,
                               uint64_t monotonic_ns)
 {
-	const struct rti_platform *platform = tree->ctx->platform;
+	const struct rti_platform *platform = ctx->platform;
 	uint64_t start_ns = m->starttime * platform->tick_ns;
 	struct rti_now now;
 
@@ -148,7 +148,7 @@ static bool has_other_space(const struct rti_tree *tree, const struct rti_member
 
 	if (has_executed(&m->memory.look, look))
 		return true;
-	return m->memory.has_parents_space && !(parent && shares_space(tree, m, parent, look));
+	return m->memory.has_parents_space && !(parent && shares_space(tree->ctx, m, parent, look));
 }
 
 int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m, struct rti_memory_look *look)
@@ -173,7 +173,7 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 	struct rti_memory_look now;
 
 	if (!parent || !parent->memory.is_present || parent->clock.row ||
-	    rti_memory_needs_stat(tree, parent) || rti_read_member_stat(tree, parent) < 0)
+	    rti_memory_needs_stat(&tree->memory, parent) || rti_read_member_stat(tree, parent) < 0)
 		return;
 	now = parent->memory.look;
 	now.faults = parent->stat.minflt;
@@ -203,14 +203,15 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 		look_at_parent(tree, rti_member_find(&tree->table, m->stat.ppid));
 	parent = find_parent(tree, m, look);
 	if (parent) {
-		first.is_late = parent->pid != m->stat.ppid ||
-		                was_forked_before(
-				    tree, m, parent->memory.before_at_ns + tree->memory.longest_ns);
+		first.is_late =
+		    parent->pid != m->stat.ppid ||
+		    was_forked_before(tree->ctx, m,
+		                      parent->memory.before_at_ns + tree->memory.longest_ns);
 	}
 	shared = rti_memory_join(&m->memory, &first, parent);
 	tree->memory_changes++;
 	enter_program(tree, m, parent);
-	if (parent && shares_space(tree, m, parent, look))
+	if (parent && shares_space(tree->ctx, m, parent, look))
 		m->memory.has_parents_space = true;
 	else
 		tree->drift = rti_add_saturated(tree->drift, shared);
@@ -313,7 +314,8 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
 	if (m->memory.is_unknown)
 		return;
-	if (rti_memory_needs_stat(tree, m) && !m->clock.row && may_be_torn(&m->memory.look, &look))
+	if (rti_memory_needs_stat(&tree->memory, m) && !m->clock.row &&
+	    may_be_torn(&m->memory.look, &look))
 		rti_memory_look_again(tree, m, &look);
 	rti_memory_note(tree, m, &look);
 }

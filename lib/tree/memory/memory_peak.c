@@ -53,16 +53,15 @@ static void take_estimate(struct rti_peak_state *peaks, const struct rti_memory_
 	peaks->recent_file_bytes = moment->file_bytes;
 }
 
-static void take_moment(struct rti_tree *tree)
+static void take_moment(struct rti_peak_state *peaks, const struct rti_memory_state *memory)
 {
-	struct rti_peak_state *peaks = &tree->peaks;
-	const struct rti_memory_moment *moment = &tree->memory.moment;
+	const struct rti_memory_moment *moment = &memory->moment;
 
 	raise_to(&peaks->rss_bytes, moment->rss_bytes);
 	raise_to(&peaks->low_bytes, moment->low_bytes);
 	raise_to(&peaks->shared_max_bytes, moment->shared_max_bytes);
-	if (tree->memory.was_calibrated)
-		settle_estimates(peaks, &tree->memory);
+	if (memory->was_calibrated)
+		settle_estimates(peaks, memory);
 	if (moment->is_exact) {
 		raise_to(&peaks->read_bytes, moment->bytes);
 		raise_peak(peaks, moment->bytes, true);
@@ -76,12 +75,12 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_peak_state *peaks = &tree->peaks;
 
-	take_moment(tree);
+	take_moment(&tree->peaks, &tree->memory);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
 	out->peak_tree_pss_bytes = peaks->read_bytes;
 	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->rss_bytes == 0)
 		return;
-	out->peak_tree_bytes = rti_memory_peak_bytes(tree);
+	out->peak_tree_bytes = rti_memory_peak_bytes(&tree->peaks);
 	if (peaks->is_read && peaks->bytes >= peaks->recent_bytes)
 		out->partial |= RT_HAS_PEAK_TREE;
 	else
@@ -89,9 +88,9 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 }
 
 /* Whether the last poll will do for a member that has not run since. */
-static bool is_poll_fresh(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_poll_fresh(uint64_t now_ns, const struct rti_member *m)
 {
-	return !rti_stamp_is_older(&m->polled, tree->now_ns, RTI_WHILE_IDLE_NS);
+	return !rti_stamp_is_older(&m->polled, now_ns, RTI_WHILE_IDLE_NS);
 }
 
 static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_batch_request *out)
@@ -101,7 +100,7 @@ static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
 		.want = RTI_BATCH_RSS,
-		.idle_ns = is_poll_fresh(tree, m) ? m->polled.clock_ns : 0,
+		.idle_ns = is_poll_fresh(tree->now_ns, m) ? m->polled.clock_ns : 0,
 		.idle_rss_pages = RTI_BATCH_ANY_RSS,
 	};
 }
@@ -123,7 +122,7 @@ static int look_at_files(struct rti_tree *tree, struct rti_member *m, struct rti
 	int err = rti_memory_look_again(tree, m, out);
 
 	out->is_torn = false; /* it was compared with an older look */
-	if (err == 0 && rti_memory_needs_stat(tree, m)) {
+	if (err == 0 && rti_memory_needs_stat(&tree->memory, m)) {
 		err = rti_read_member_stat(tree, m);
 		if (err == 0)
 			err = rti_memory_look_again(tree, m, out);
@@ -144,7 +143,7 @@ static void poll_member(struct rti_tree *tree, struct rti_member *m)
 
 	look.is_late = look.is_torn = false;
 	if (m->clock.is_known && m->clock.now.total_ns == m->polled.clock_ns &&
-	    is_poll_fresh(tree, m))
+	    is_poll_fresh(tree->now_ns, m))
 		return;
 	rti_rows_keep(tree);
 	if (m->clock.row)
@@ -168,5 +167,5 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 		rti_post_usage(tree, m);
 	}
 	rti_memory_poll(tree);
-	take_moment(tree);
+	take_moment(&tree->peaks, &tree->memory);
 }

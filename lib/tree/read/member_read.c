@@ -167,7 +167,7 @@ static void store_read(struct member_read *r)
 	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m);
 	rti_gpu_files_note_read(r->tree, m);
-	rti_watch_touch(r->tree, m);
+	rti_watch_touch(&r->tree->watched, &r->tree->table, m);
 }
 
 static bool reserve(const struct member_read *r, const struct rti_file *file)
@@ -236,7 +236,7 @@ static bool may_have_reaped(struct member_read *r)
 	if (!may_reap_first(r) || memcmp(&now[RTI_READ_BYTES], &before[RTI_READ_BYTES],
 	                                 (RTI_COUNTERS - RTI_READ_BYTES) * sizeof(*now)) == 0)
 		return false;
-	rti_discovery_update_last_pid(r->tree);
+	rti_discovery_update_last_pid(&r->tree->discovery, r->tree->ctx);
 	return r->m->values.has_children || may_have_forked(r);
 }
 
@@ -277,7 +277,7 @@ int rti_reread_stat(struct rti_tree *tree, struct rti_member *m)
 	drop_after_stat(&r, tree->domains.after_stat, err);
 	m->values.figures = r.figures;
 	m->read.idle_until_ns = 0;
-	rti_watch_touch(tree, m);
+	rti_watch_touch(&tree->watched, &tree->table, m);
 	return err;
 }
 
@@ -435,9 +435,9 @@ void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 
 /* In state X it may be in its reaper's account already, so it counts as looked at when it was seen
  * before. So does one with a stat that was refused. */
-static void note_alive(struct rti_tree *tree, struct rti_member *m)
+static void note_alive(uint64_t *events, struct rti_member *m)
 {
-	uint64_t now = ++tree->events;
+	uint64_t now = ++*events;
 
 	if (m->stat.state != 'X' && !rti_has_stale_stat(m))
 		m->read.alive_at = now;
@@ -448,7 +448,7 @@ static void finish_read(struct member_read *r)
 	if (r->m->end.has_exited)
 		rti_mark_exited(r->tree, r->m);
 	else
-		note_alive(r->tree, r->m);
+		note_alive(&r->tree->events, r->m);
 }
 
 /* --- A trace of decisions, for debugging: why a member was read or not. Compiled out unless
@@ -494,14 +494,14 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 
 	if (!m->clock.row && rti_clock_state(m) == RTI_CLOCK_UNCHANGED && rti_is_idle(tree, m)) {
 		m->read.alive_at = ++tree->events;
-		rti_watch_note_idle(tree, m);
+		rti_watch_note_idle(&tree->watched, &tree->table, m);
 		return;
 	}
 	tree->unchanged_samples = 0;
 	r.wanted = rti_wanted_of(tree, m);
 	facts = rti_gather_read_facts(tree, m, r.wanted);
 	if (facts.clock != RTI_CLOCK_UNCHANGED)
-		rti_watch_note_run(tree);
+		rti_watch_note_run(&tree->watched);
 	plan = rti_plan_read(&facts);
 	trace_read(m->pid, &facts, &plan, m->clock.row != NULL);
 	if (m->clock.row)
@@ -519,7 +519,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m)
 	struct rti_read_facts facts;
 	struct rti_read_plan plan;
 
-	rti_read_clock(tree, m);
+	rti_read_clock(tree->ctx, m);
 	facts = rti_gather_read_facts(tree, m, r.wanted);
 	if (facts.clock == RTI_CLOCK_UNCHANGED)
 		facts.clock = RTI_CLOCK_MOVED; /* by up to a tick, which it does not show yet */
@@ -541,7 +541,7 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 	if (m->end.has_exited || r.has_error)
 		rti_procfs_close_file(tree->ctx->procfs, &m->files.statm);
 	if (!m->end.has_exited)
-		note_alive(tree, m);
+		note_alive(&tree->events, m);
 }
 
 /* A statm that was opened just now may belong to a process that reuses the pid. It must not stay,

@@ -95,7 +95,7 @@ void rti_rows_keep(struct rti_tree *tree)
 {
 	if (tree->rows.are_kept)
 		return;
-	rti_memory_scale_shares(tree, tree->rows.is_pss_exact);
+	rti_memory_scale_shares(&tree->memory, &tree->table, tree->rows.is_pss_exact);
 	for (size_t i = 0; i < tree->rows.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
@@ -108,7 +108,7 @@ void rti_rows_want(struct rti_tree *tree)
 {
 	tree->wants_rows = true;
 	if (!tree->rows.are_kept)
-		rti_memory_scale_shares(tree, tree->rows.is_pss_exact);
+		rti_memory_scale_shares(&tree->memory, &tree->table, tree->rows.is_pss_exact);
 }
 
 void rti_tree_each_sampled(const struct rti_tree *tree,

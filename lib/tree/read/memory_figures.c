@@ -34,28 +34,29 @@ static bool is_read_usable(const struct rti_tree *tree, const struct rti_member 
 	return tree->rows.is_pss_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
 }
 
-static bool is_read_exact(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_read_exact(const struct rti_rows_state *rows, uint64_t sampled_ns,
+                          const struct rti_member *m)
 {
-	return tree->rows.is_pss_exact || tree->sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
+	return rows->is_pss_exact || sampled_ns - m->pss.at_ns < RTI_PSS_OUTSIDE_NS;
 }
 
-void rti_memory_scale_shares(struct rti_tree *tree, bool is_exact)
+void rti_memory_scale_shares(struct rti_memory_state *state, struct rti_member_table *table,
+                             bool is_exact)
 {
-	struct rti_memory_state *state = &tree->memory;
 	uint64_t shares = 0;
 
 	if (state->has_share_scale || !state->is_modelled)
 		return;
 	state->has_share_scale = true;
 	state->share_scale = 1;
-	rti_memory_count_relatives(&tree->table);
+	rti_memory_count_relatives(table);
 	if (is_exact)
 		return;
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_member *m = &table->members[i];
 
 		if (rti_memory_counts(&m->memory))
-			shares += rti_memory_anon_share(&tree->table, m);
+			shares += rti_memory_anon_share(table, m);
 	}
 	if (shares > 0)
 		state->share_scale = (double)state->sums.anon_pages / (double)shares;
@@ -82,7 +83,7 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 	if (is_read_usable(tree, m)) {
 		out->pss_bytes = rti_pss_now(tree, m);
 		out->pss_age_ns = rti_subtract_saturated(tree->sampled_ns, m->pss.at_ns);
-		if (is_read_exact(tree, m)) {
+		if (is_read_exact(&tree->rows, tree->sampled_ns, m)) {
 			out->pss_source =
 			    m->pss.at_ns < tree->sampled_ns ? RT_PSS_CACHED : RT_PSS_READ;
 			out->valid |= RT_HAS_PSS;

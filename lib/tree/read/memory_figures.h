@@ -7,8 +7,7 @@
 
 #include <rtrack/rtrack.h>
 
-struct rti_tree;
-struct rti_member;
+#include "tree/state/state.h"
 
 /* Fill the fields about PSS, after the sums. */
 void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out);
@@ -19,6 +18,7 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 
 /* Find out what the rows of the last sample need of its memory, unless that is known. is_exact: its
  * sum of PSS was. Before anything moves the members. */
-void rti_memory_scale_shares(struct rti_tree *tree, bool is_exact);
+void rti_memory_scale_shares(struct rti_memory_state *state, struct rti_member_table *table,
+                             bool is_exact);
 
 #endif

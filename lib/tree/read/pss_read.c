@@ -13,14 +13,14 @@
 #define RETRY_NS 1000000000u /* of what could not be read */
 #define FORGET_COST_NS UINT64_C(60000000000)
 
-static bool is_unreadable(const struct rti_tree *tree, const struct rti_pss_part *pss)
+static bool is_unreadable(uint64_t now_ns, const struct rti_pss_part *pss)
 {
-	return pss->error < 0 && tree->now_ns - pss->tried_at_ns < RETRY_NS;
+	return pss->error < 0 && now_ns - pss->tried_at_ns < RETRY_NS;
 }
 
-static bool has_no_limit(const struct rti_tree *tree)
+static bool has_no_limit(const struct rti_pss_budget *budget)
 {
-	return tree->pss_budget.share >= RTI_PSS_NO_LIMIT;
+	return budget->share >= RTI_PSS_NO_LIMIT;
 }
 
 /* drift: reads up to then are no longer good. */
@@ -28,7 +28,7 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!rti_memory_counts(&m->memory) || is_unreadable(tree, pss))
+	if (!rti_memory_counts(&m->memory) || is_unreadable(tree->now_ns, pss))
 		return false;
 	if (!pss->at_ns || pss->error < 0)
 		return true;
@@ -48,11 +48,11 @@ static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
 
 /* RSS when PSS was read. statm may be off by the pages that each CPU has yet to add. So it is only
  * replaced if the process has grown or shrunk meanwhile. */
-static uint64_t rss_then(const struct rti_tree *tree, const struct rti_member *m,
+static uint64_t rss_then(const struct rti_context *ctx, const struct rti_member *m,
                          const struct rti_smaps_rollup *rollup)
 {
 	uint64_t before = m->memory.look.rss_pages,
-		 then = rollup->rss_kib * 1024 / tree->ctx->platform->page_size;
+		 then = rollup->rss_kib * 1024 / ctx->platform->page_size;
 	bool has_changed = then > before + FEW_PAGES || before > then + FEW_PAGES;
 
 	return has_changed ? then : before;
@@ -73,7 +73,7 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 	pss->has_kinds = rollup->has_kinds;
 	pss->drift = tree->drift;
 	pss->anon_pages =
-	    rti_subtract_saturated(rss_then(tree, m, rollup), m->memory.look.shared_pages);
+	    rti_subtract_saturated(rss_then(tree->ctx, m, rollup), m->memory.look.shared_pages);
 }
 
 /* Returns the CPU time of the caller afterwards, which is where the next one starts. */
@@ -101,7 +101,7 @@ static int64_t look_once_more(struct rti_tree *tree, struct rti_member *m)
 
 	if (rti_read_statm(tree, m, &statm) < 0 || statm.resident_pages == 0)
 		return -ESRCH;
-	if (rti_memory_needs_stat(tree, m) && rti_read_member_stat(tree, m) == 0)
+	if (rti_memory_needs_stat(&tree->memory, m) && rti_read_member_stat(tree, m) == 0)
 		now.faults = m->stat.minflt;
 	now.rss_pages = statm.resident_pages;
 	now.shared_pages = statm.shared_pages;
@@ -249,7 +249,7 @@ static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum
 {
 	struct round all;
 
-	if (tree->memory.needs_fresh_reads || has_no_limit(tree))
+	if (tree->memory.needs_fresh_reads || has_no_limit(&tree->pss_budget))
 		return plan_round(tree, UINT64_MAX);
 	if (!rti_memory_is_within_doubt(sum))
 		return plan_round(tree, tree->drift);
@@ -344,7 +344,7 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!sum->error && is_unreadable(tree, pss))
+	if (!sum->error && is_unreadable(tree->now_ns, pss))
 		sum->error = pss->error;
 	if (!pss->at_ns || pss->error < 0) {
 		sum->has_all = false;

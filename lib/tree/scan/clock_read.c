@@ -13,9 +13,9 @@ static void fetch_hot_part(const struct rti_member *m)
 		__builtin_prefetch((const char *)m + at, 1);
 }
 
-void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
+void rti_read_clock(const struct rti_context *ctx, struct rti_member *m)
 {
-	const struct rti_platform *platform = tree->ctx->platform;
+	const struct rti_platform *platform = ctx->platform;
 
 	m->clock.row = NULL;
 	m->clock.is_known = platform->cpu_clock && platform->cpu_clock(m->pid, &m->clock.now) == 0;
@@ -25,7 +25,7 @@ void rti_read_clock(struct rti_tree *tree, struct rti_member *m)
  * has clocks, so that a failure means that the process is gone. */
 bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m)
 {
-	rti_read_clock(tree, m);
+	rti_read_clock(tree->ctx, m);
 	if (!m->clock.is_known)
 		return tree->table.members[0].clock.now.total_ns > 0;
 	return m->clock.now.total_ns < m->read.clock_ns;
@@ -34,7 +34,7 @@ bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m)
 void rti_read_clocks_from(struct rti_tree *tree, size_t first)
 {
 	for (size_t i = first; i < tree->table.count; i++)
-		rti_read_clock(tree, &tree->table.members[i]);
+		rti_read_clock(tree->ctx, &tree->table.members[i]);
 }
 
 /* Take the CPU clock from a row, or read it if that is NULL. clock.row is set only if the row has
@@ -45,7 +45,7 @@ static void take_clock(struct rti_tree *tree, struct rti_member *m, const struct
 	const uint64_t tick_ns = tree->ctx->platform->tick_ns;
 
 	if (!row) {
-		rti_read_clock(tree, m);
+		rti_read_clock(tree->ctx, m);
 		return;
 	}
 	m->clock.row = NULL;

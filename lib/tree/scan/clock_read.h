@@ -16,7 +16,7 @@ void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, 
 void rti_read_clocks_from(struct rti_tree *tree, size_t first);
 
 /* Read the clock of one member anew. */
-void rti_read_clock(struct rti_tree *tree, struct rti_member *m);
+void rti_read_clock(const struct rti_context *ctx, struct rti_member *m);
 
 /* The same. Returns whether that shows that the process has exited and was reaped: it has no clock
  * any more, or one that stands before where it stood when the member was read, of another process

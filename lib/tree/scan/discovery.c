@@ -99,23 +99,23 @@ void rti_note_proc_scan(struct rti_tree *tree)
 	int err = scan_all(&scan);
 
 	if (err < 0)
-		rti_note_skipped(tree, 0, err);
+		rti_note_skipped(&tree->discovery, tree->ctx, 0, err);
 }
 
 /* The directory has a link for each process of the system, and some more. A process that is hidden
  * is in the children file of its parent, but not in the directory. */
-static bool proc_scan_pays(const struct rti_tree *tree, uint64_t threads)
+static bool proc_scan_pays(const struct rti_context *ctx, const struct rti_member_table *table,
+                           uint64_t threads)
 {
 	const struct rti_strategy *strategy = &rti_strategies[RTI_SCAN_PROC];
-	const struct rti_context *ctx = tree->ctx;
 	uint64_t listed, others;
 
 	if (ctx->procfs->is_foreign || threads * RTI_FILE_NS < rti_pays_from(strategy, 0))
 		return false;
 	listed = rti_procfs_count_links(ctx->procfs, RTI_PROC);
-	others = rti_subtract_saturated(listed, tree->table.count);
+	others = rti_subtract_saturated(listed, table->count);
 	return listed > 0 &&
-	       rti_pays(strategy, tree->table.count, threads * RTI_FILE_NS,
+	       rti_pays(strategy, table->count, threads * RTI_FILE_NS,
 	                others * RTI_FILE_NS + listed * RTI_ENTRY_NS) &&
 	       !rti_proc_hides_processes(ctx);
 }
@@ -187,7 +187,7 @@ static bool scan_children(struct rti_tree *tree, struct rti_member *m)
 		err = rti_children_list(tree->ctx, m->pid, &tree->discovery.children, match_child,
 		                        &scan, &threads);
 	if (err < 0 && err != -ENOENT && err != -ESRCH)
-		rti_note_skipped(tree, 0, err);
+		rti_note_skipped(&tree->discovery, tree->ctx, 0, err);
 	rti_member_find(&tree->table, scan.parent.pid)->scan.threads = threads;
 	return scan.is_incomplete;
 }
@@ -205,10 +205,8 @@ bool rti_discovery_has_children(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* ns_last_pid comes first, since lxcfs may make up a loadavg. */
-void rti_discovery_update_last_pid(struct rti_tree *tree)
+void rti_discovery_update_last_pid(struct rti_discovery_state *d, const struct rti_context *ctx)
 {
-	const struct rti_context *ctx = tree->ctx;
-	struct rti_discovery_state *d = &tree->discovery;
 	struct rti_loadavg loadavg;
 	struct rti_scan scan;
 
@@ -238,16 +236,14 @@ static bool may_have_forked(const struct rti_discovery_state *d, const struct rt
 
 /* When a child that we never saw exits, its own children are reparented to an ancestor, which
  * need not have run. So every ancestor is scanned too. */
-static void mark_members(struct rti_tree *tree)
+static void mark_members(struct rti_member_table *table, const struct rti_discovery_state *d)
 {
-	struct rti_member_table *table = &tree->table;
-
 	for (size_t i = 0; i < table->count; i++)
 		table->members[i].scan.is_due = false;
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
 
-		if (!may_have_forked(&tree->discovery, m))
+		if (!may_have_forked(d, m))
 			continue;
 		for (size_t steps = table->count; m && !m->scan.is_due && steps > 0; steps--) {
 			m->scan.is_due = true;
@@ -258,9 +254,9 @@ static void mark_members(struct rti_tree *tree)
 }
 
 /* What it forks from now on is new. */
-static void note_scanned(const struct rti_tree *tree, struct rti_member *m)
+static void note_scanned(const struct rti_discovery_state *d, struct rti_member *m)
 {
-	m->scan.last_pid = tree->discovery.last_pid;
+	m->scan.last_pid = d->last_pid;
 	m->scan.clock_ns = m->clock.now.total_ns;
 }
 
@@ -281,7 +277,7 @@ static bool scan_proc_instead(struct rti_tree *tree)
 			m->scan.is_due = true;
 			rti_discovery_force_scan(m);
 		} else if (is_whole && m->scan.is_due) {
-			note_scanned(tree, m);
+			note_scanned(&tree->discovery, m);
 		}
 	}
 	return is_whole;
@@ -298,7 +294,7 @@ static void scan_due(struct rti_tree *tree)
 
 		if (!m->scan.is_due)
 			continue;
-		note_scanned(tree, m);
+		note_scanned(&tree->discovery, m);
 		if (scan_children(tree, m))
 			rti_discovery_force_scan(&table->members[i]);
 		rti_read_clocks_from(tree, known);
@@ -311,14 +307,15 @@ static void scan_marked(struct rti_tree *tree)
 {
 	uint64_t threads = 0; /* their children files are opened each time */
 
-	mark_members(tree);
+	mark_members(&tree->table, &tree->discovery);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 
 		if (m->scan.is_due && m->stat.num_threads > 1)
 			threads += m->stat.num_threads;
 	}
-	if (!threads || !proc_scan_pays(tree, threads) || !scan_proc_instead(tree))
+	if (!threads || !proc_scan_pays(tree->ctx, &tree->table, threads) ||
+	    !scan_proc_instead(tree))
 		scan_due(tree);
 }
 
@@ -328,10 +325,10 @@ void rti_discovery_force_scan(struct rti_member *m)
 	m->scan.clock_ns = UINT64_MAX;
 }
 
-void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *parent)
+void rti_discovery_look_for_child(struct rti_discovery_state *d, struct rti_member *parent)
 {
 	rti_discovery_force_scan(parent);
-	tree->discovery.scanned_last_pid = 0;
+	d->scanned_last_pid = 0;
 }
 
 void rti_discovery_check_threads(struct rti_member *m)
@@ -354,7 +351,7 @@ static void begin_scan(struct rti_tree *tree)
 	d->has_skipped = false;
 	d->skipped = 0;
 	d->was_scanned = true;
-	rti_discovery_update_last_pid(tree);
+	rti_discovery_update_last_pid(&tree->discovery, tree->ctx);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
 		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
@@ -390,15 +387,13 @@ static void find_members(struct rti_tree *tree, rti_batch_ask *ask)
 
 /* All that were skipped are members, and their accounts go back to their start. So nothing is
  * missing any more. */
-static void forgive_skipped(struct rti_tree *tree)
+static void forgive_skipped(struct rti_discovery_state *d, uint32_t *reasons)
 {
-	struct rti_discovery_state *d = &tree->discovery;
-
 	if (d->has_skipped || rti_skipped_is_missing_any(&d->missing))
 		return;
 	rti_skipped_free(&d->missing);
 	d->skip_error = 0;
-	tree->reasons &= ~(uint32_t)RT_REASON_MEMBERS_SKIPPED;
+	*reasons &= ~(uint32_t)RT_REASON_MEMBERS_SKIPPED;
 }
 
 void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
@@ -423,7 +418,7 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 		rti_member_table_drop_files(&tree->table, tree->ctx);
 		find_members(tree, ask);
 	}
-	forgive_skipped(tree);
+	forgive_skipped(&tree->discovery, &tree->reasons);
 }
 
 void rti_discovery_take_events(struct rti_tree *tree)
@@ -451,19 +446,19 @@ void rti_discovery_begin_list(struct rti_tree *tree)
 	d->was_scanned = true;
 	d->skipped = 0;
 	d->count_before = tree->table.count;
-	rti_discovery_update_last_pid(tree);
+	rti_discovery_update_last_pid(&tree->discovery, tree->ctx);
 }
 
 void rti_discovery_end_list(struct rti_tree *tree, int err)
 {
 	if (err < 0)
-		rti_note_skipped(tree, 0, err);
-	forgive_skipped(tree);
+		rti_note_skipped(&tree->discovery, tree->ctx, 0, err);
+	forgive_skipped(&tree->discovery, &tree->reasons);
 }
 
-void rti_discovery_init(struct rti_tree *tree)
+void rti_discovery_init(struct rti_discovery_state *d)
 {
-	tree->discovery = (struct rti_discovery_state){
+	*d = (struct rti_discovery_state){
 		.fork_tracker = RTI_FORK_TRACKER_INIT,
 		.last_pid_file = RTI_FILE_INIT,
 	};
@@ -526,13 +521,11 @@ int rti_replace_root(struct rti_tree *tree, int32_t pid)
 	return err == -ESRCH ? err : 0;
 }
 
-void rti_discovery_free(struct rti_tree *tree)
+void rti_discovery_free(struct rti_discovery_state *d, const struct rti_context *ctx)
 {
-	struct rti_discovery_state *d = &tree->discovery;
-
 	rti_skipped_free(&d->missing);
 	free(d->candidates);
 	rti_buf_free(&d->children);
-	rti_procfs_close_file(tree->ctx->procfs, &d->last_pid_file);
+	rti_procfs_close_file(ctx->procfs, &d->last_pid_file);
 	rti_fork_tracker_close(&d->fork_tracker);
 }

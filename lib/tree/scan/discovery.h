@@ -6,7 +6,7 @@
 #include "tree/state/state.h"
 
 /* To be called before all others. */
-void rti_discovery_init(struct rti_tree *tree);
+void rti_discovery_init(struct rti_discovery_state *d);
 
 /* Start a tree at pid, its first member. Returns 0; -ESRCH if there is no such process; -EACCES
  * if it is hidden; or another -errno. */
@@ -33,7 +33,7 @@ void rti_discovery_take_events(struct rti_tree *tree);
 void rti_discovery_begin_list(struct rti_tree *tree);
 void rti_discovery_end_list(struct rti_tree *tree, int err);
 
-void rti_discovery_free(struct rti_tree *tree);
+void rti_discovery_free(struct rti_discovery_state *d, const struct rti_context *ctx);
 
 /* Add the descendants of all members. Returns 0, or -errno if /proc cannot be listed, or a process
  * that may be one cannot be looked at. */
@@ -48,7 +48,7 @@ void rti_discovery_force_scan(struct rti_member *m);
 
 /* A member has a child that the last scan took for another process: the next scan finds it, though
  * no pid was allocated since. */
-void rti_discovery_look_for_child(struct rti_tree *tree, struct rti_member *parent);
+void rti_discovery_look_for_child(struct rti_discovery_state *d, struct rti_member *parent);
 
 /* The stat of a member was read again. A thread that was unknown when its children were listed
  * may have forked, and the children of one that has exited since may have moved to a thread that
@@ -57,7 +57,7 @@ void rti_discovery_check_threads(struct rti_member *m);
 
 /* Read again the pid that the kernel allocated last, to any process or thread of the pid
  * namespace: while it stands still, no process has forked. Reads one file. */
-void rti_discovery_update_last_pid(struct rti_tree *tree);
+void rti_discovery_update_last_pid(struct rti_discovery_state *d, const struct rti_context *ctx);
 
 /* Whether a member has children that run or can be waited for. Always true for a multi-threaded
  * process: checking would take one read per thread. */

@@ -47,16 +47,15 @@ void rti_skipped_free(struct rti_skipped *skipped)
 	*skipped = (struct rti_skipped){ 0 };
 }
 
-void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err)
+void rti_note_skipped(struct rti_discovery_state *d, const struct rti_context *ctx, int32_t pid,
+                      int err)
 {
-	struct rti_discovery_state *d = &tree->discovery;
-
 	if (!d->skip_error) {
 		d->skip_error = err;
 		d->skip_pid = pid;
 	}
 	d->has_skipped = true;
-	rti_skipped_note(&d->missing, tree->ctx, pid);
+	rti_skipped_note(&d->missing, ctx, pid);
 	if (rti_is_out_of_files(err))
 		d->is_short_of_files = true;
 }
@@ -67,7 +66,7 @@ void rti_add_member(struct rti_tree *tree, const struct rti_pid_stat *stat, stru
 
 	if (err < 0) {
 		tree->discovery.skipped++;
-		rti_note_skipped(tree, stat->pid, err);
+		rti_note_skipped(&tree->discovery, tree->ctx, stat->pid, err);
 		return;
 	}
 	rti_skipped_take(&tree->discovery.missing, tree->ctx, stat);
@@ -79,7 +78,7 @@ bool rti_is_full(struct rti_tree *tree, int32_t pid)
 	if (tree->table.count < tree->discovery.count_before + RTI_NEW_MEMBERS_MAX)
 		return false;
 	tree->discovery.skipped++;
-	rti_note_skipped(tree, pid, -ENOSPC);
+	rti_note_skipped(&tree->discovery, tree->ctx, pid, -ENOSPC);
 	return true;
 }
 
@@ -89,7 +88,7 @@ int rti_read_new_stat(struct rti_tree *tree, int32_t pid, struct rti_file *file,
 	int err = rti_pid_stat_read(tree->ctx, pid, file, out);
 
 	if (err < 0 && err != -ESRCH)
-		rti_note_skipped(tree, pid, err);
+		rti_note_skipped(&tree->discovery, tree->ctx, pid, err);
 	return err;
 }
 
@@ -137,7 +136,7 @@ bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
 	err = look_at_parent(tree, parent, known);
 	if (err < 0) {
 		if (err != -ESRCH)
-			rti_note_skipped(tree, child->pid, err);
+			rti_note_skipped(&tree->discovery, tree->ctx, child->pid, err);
 		return false;
 	}
 	rti_add_member(tree, child, file);
@@ -146,11 +145,11 @@ bool rti_add_child(struct rti_tree *tree, struct rti_parent *parent,
 
 /* Another process may have its pid by now. It has started later than that; only if its parent is a
  * member, it belongs to the tree all the same. */
-static bool was_there(const struct rti_tree *tree, const struct rti_pid_stat *stat,
-                      uint64_t time_ns)
+static bool was_there(const struct rti_member_table *table, const struct rti_context *ctx,
+                      const struct rti_pid_stat *stat, uint64_t time_ns)
 {
-	return !stat->has_starttime || stat->starttime <= time_ns / tree->ctx->platform->tick_ns ||
-	       rti_member_find(&tree->table, stat->ppid);
+	return !stat->has_starttime || stat->starttime <= time_ns / ctx->platform->tick_ns ||
+	       rti_member_find(table, stat->ppid);
 }
 
 /* The event of its fork makes a process a member, whatever its parent is by now. If it has
@@ -166,7 +165,7 @@ static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint
 		return;
 	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 &&
 	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')) &&
-	    was_there(tree, &stat, time_ns))
+	    was_there(&tree->table, tree->ctx, &stat, time_ns))
 		rti_add_member(tree, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);
 }
@@ -218,7 +217,7 @@ void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid)
 	struct rti_now now;
 
 	if (!forked) {
-		rti_note_skipped(tree, pid, -ENOMEM);
+		rti_note_skipped(&tree->discovery, tree->ctx, pid, -ENOMEM);
 		return;
 	}
 	tree->ctx->platform->now(&now);
@@ -226,10 +225,8 @@ void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid)
 	forked[r->count++] = (struct rti_reused_pid){ .pid = pid, .noted_ns = now.boottime_ns };
 }
 
-bool rti_reused_pids_has_fork(const struct rti_tree *tree, int32_t pid)
+bool rti_reused_pids_has_fork(const struct rti_reused_pids *r, int32_t pid)
 {
-	const struct rti_reused_pids *r = &tree->reused_pids;
-
 	for (size_t i = 0; i < r->count; i++) {
 		if (r->forked[i].pid == pid)
 			return true;
@@ -265,8 +262,8 @@ void rti_reused_pids_take(struct rti_tree *tree)
 	r->count = kept;
 }
 
-void rti_reused_pids_free(struct rti_tree *tree)
+void rti_reused_pids_free(struct rti_reused_pids *r)
 {
-	free(tree->reused_pids.forked);
-	tree->reused_pids = (struct rti_reused_pids){ 0 };
+	free(r->forked);
+	*r = (struct rti_reused_pids){ 0 };
 }

@@ -10,7 +10,8 @@
 #define RTI_NEW_MEMBERS_MAX 16384
 
 /* A process may be missing from the tree because of this error. pid 0: unknown which. */
-void rti_note_skipped(struct rti_tree *tree, int32_t pid, int err);
+void rti_note_skipped(struct rti_discovery_state *d, const struct rti_context *ctx, int32_t pid,
+                      int err);
 
 /* Whether no more members may be added. Asked before anything is read of a process. */
 bool rti_is_full(struct rti_tree *tree, int32_t pid);
@@ -54,7 +55,7 @@ void rti_add_listed(struct rti_tree *tree, int32_t pid);
 void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid);
 
 /* Whether such a fork was noted. */
-bool rti_reused_pids_has_fork(const struct rti_tree *tree, int32_t pid);
+bool rti_reused_pids_has_fork(const struct rti_reused_pids *r, int32_t pid);
 
 /* This sample lacks a process of the tree, since it has the pid of a member that has exited. */
 void rti_reused_pids_set_lacking(struct rti_tree *tree);
@@ -62,7 +63,7 @@ void rti_reused_pids_set_lacking(struct rti_tree *tree);
 /* At the start of a sample: add the processes that were forked, once no member has their pids. */
 void rti_reused_pids_take(struct rti_tree *tree);
 
-void rti_reused_pids_free(struct rti_tree *tree);
+void rti_reused_pids_free(struct rti_reused_pids *r);
 
 /* --- What is missing: see struct rti_skipped. --- */
 

@@ -4,23 +4,24 @@
 
 #include <errno.h>
 
-void rti_obstacles_open(struct rti_tree *tree)
+void rti_obstacles_open(struct rti_obstacles *obstacles)
 {
-	tree->obstacles.status.met = 0;
+	obstacles->status.met = 0;
 }
 
-void rti_obstacles_close(struct rti_tree *tree)
+void rti_obstacles_close(struct rti_obstacles *obstacles)
 {
-	tree->obstacles.of_members = tree->obstacles.status.met;
+	obstacles->of_members = obstacles->status.met;
 }
 
-void rti_obstacles_begin_sample(struct rti_tree *tree)
+void rti_obstacles_begin_sample(struct rti_obstacles *obstacles,
+                                const struct rti_discovery_state *d)
 {
-	tree->obstacles.status.met = tree->obstacles.of_members;
-	rti_status_add(&tree->obstacles.status, &tree->obstacles.lost);
-	tree->obstacles.has_skipped = tree->discovery.has_skipped;
-	tree->obstacles.skip_error = tree->discovery.skip_error;
-	tree->obstacles.skip_pid = tree->discovery.skip_pid;
+	obstacles->status.met = obstacles->of_members;
+	rti_status_add(&obstacles->status, &obstacles->lost);
+	obstacles->has_skipped = d->has_skipped;
+	obstacles->skip_error = d->skip_error;
+	obstacles->skip_pid = d->skip_pid;
 }
 
 /* A member counts once for each domain, however often it is met. Without statm nothing is known of
@@ -37,7 +38,8 @@ static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, ui
 }
 
 /* A collector that reports no error has found a file without the figure, or a part of it. */
-void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint64_t unread)
+void rti_obstacles_note_member(struct rti_obstacles *obstacles, struct rti_member *m,
+                               uint64_t unread)
 {
 	const struct rti_figures *figures = &m->values.figures;
 
@@ -50,14 +52,14 @@ void rti_obstacles_note_member(struct rti_tree *tree, struct rti_member *m, uint
 
 			if (figures->errors[i] < 0)
 				err = figures->errors[i];
-			rti_status_note_at(&tree->obstacles.status, has, err, m->pid);
-			rti_status_count(&tree->obstacles.status, has);
+			rti_status_note_at(&obstacles->status, has, err, m->pid);
+			rti_status_count(&obstacles->status, has);
 		}
 	}
-	count_ever(&tree->obstacles, m, unread);
+	count_ever(obstacles, m, unread);
 }
 
-void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64_t lost)
+void rti_obstacles_note_lost(struct rti_obstacles *obstacles, struct rti_member *m, uint64_t lost)
 {
 	const struct rti_figures *figures = &m->values.figures;
 
@@ -66,9 +68,9 @@ void rti_obstacles_note_lost(struct rti_tree *tree, struct rti_member *m, uint64
 		int err = figures->errors[i] < 0 ? figures->errors[i] : -ENODATA;
 
 		if (has)
-			rti_status_note_at(&tree->obstacles.lost, has, err, m->pid);
+			rti_status_note_at(&obstacles->lost, has, err, m->pid);
 	}
-	count_ever(&tree->obstacles, m, lost);
+	count_ever(obstacles, m, lost);
 }
 
 void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)

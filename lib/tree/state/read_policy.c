@@ -14,11 +14,11 @@ uint64_t rti_wanted_of(const struct rti_tree *tree, const struct rti_member *m)
 	return wanted | RT_HAS_FAULTS;
 }
 
-bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m)
+bool rti_memory_needs_stat(const struct rti_memory_state *state, const struct rti_member *m)
 {
 	const struct rti_memory_part *memory = &m->memory;
 
-	if (!tree->memory.is_modelled)
+	if (!state->is_modelled)
 		return false;
 	return memory->parent || memory->forked > 0 ||
 	       (!memory->is_present && m->stat.flags & RTI_PF_FORKNOEXEC);
@@ -32,21 +32,21 @@ enum rti_clock_state rti_clock_state(const struct rti_member *m)
 }
 
 /* What the next read may find. What is read seldom is looked for as seldom. */
-static uint64_t missing_domains(const struct rti_tree *tree, const struct rti_member *m,
+static uint64_t missing_domains(const struct rti_pid_domains *domains, const struct rti_member *m,
                                 uint64_t wanted, uint64_t seldom_due)
 {
 	const struct rti_figures *figures = &m->values.figures;
 	uint64_t missing = wanted & ~figures->valid;
-	uint64_t each_sample = missing & ~tree->domains.seldom;
+	uint64_t each_sample = missing & ~domains->seldom;
 
 	return each_sample | (missing & ~figures->partial & seldom_due);
 }
 
 /* Add what depends on when the values of each collector were read last. */
-static void gather_ages(const struct rti_tree *tree, const struct rti_member *m,
-                        struct rti_read_facts *facts)
+static void gather_ages(const struct rti_pid_domains *domains, uint64_t now_ns,
+                        const struct rti_member *m, struct rti_read_facts *facts)
 {
-	const uint64_t aging = tree->domains.seldom | tree->domains.while_idle;
+	const uint64_t aging = domains->seldom | domains->while_idle;
 
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		uint64_t provides = rti_pid_collectors[i]->provides & facts->wanted & aging;
@@ -54,12 +54,12 @@ static void gather_ages(const struct rti_tree *tree, const struct rti_member *m,
 
 		if (!provides)
 			continue;
-		if (rti_stamp_is_older(read, tree->now_ns, RTI_SELDOM_NS))
+		if (rti_stamp_is_older(read, now_ns, RTI_SELDOM_NS))
 			facts->seldom_due |= provides & facts->seldom;
 		if (read->clock_ns != m->read.clock_ns)
 			facts->put_off |= provides & facts->seldom;
-		if (rti_stamp_is_older(read, tree->now_ns, RTI_WHILE_IDLE_NS))
-			facts->idle_due |= provides & tree->domains.while_idle;
+		if (rti_stamp_is_older(read, now_ns, RTI_WHILE_IDLE_NS))
+			facts->idle_due |= provides & domains->while_idle;
 	}
 }
 
@@ -74,16 +74,16 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 		.clock = rti_clock_state(m),
 		.is_final = tree->is_final,
 		.was_read = m->read.account_at != 0,
-		.needs_stat =
-		    in_stat_alone != 0 || rti_memory_needs_stat(tree, m) || rti_has_stale_stat(m),
+		.needs_stat = in_stat_alone != 0 || rti_memory_needs_stat(&tree->memory, m) ||
+		              rti_has_stale_stat(m),
 		.is_stat_due = rti_stamp_is_older(&m->values.stat, tree->now_ns, RTI_SELDOM_NS),
 		.wanted = wanted,
 		.seldom = wanted & domains->seldom,
 		.with_rss = wanted & domains->with_rss,
 	};
 
-	gather_ages(tree, m, &facts);
-	facts.missing = missing_domains(tree, m, wanted, facts.seldom_due);
+	gather_ages(&tree->domains, tree->now_ns, m, &facts);
+	facts.missing = missing_domains(&tree->domains, m, wanted, facts.seldom_due);
 	return facts;
 }
 
@@ -110,7 +110,7 @@ uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member 
 	    m->values.figures.valid | m->values.figures.partial | m->values.figures.estimated;
 	uint64_t until_ns = UINT64_MAX;
 
-	if (missing_domains(tree, m, wanted, 0))
+	if (missing_domains(&tree->domains, m, wanted, 0))
 		return 0;
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		uint64_t provides = rti_pid_collectors[i]->provides & wanted;

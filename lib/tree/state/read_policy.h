@@ -73,7 +73,7 @@ struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const s
 
 /* Whether the faults of a member are needed each time that it has run: it shares anonymous
  * pages, or may have inherited some. */
-bool rti_memory_needs_stat(const struct rti_tree *tree, const struct rti_member *m);
+bool rti_memory_needs_stat(const struct rti_memory_state *state, const struct rti_member *m);
 
 /* Whether nothing is due of a member if its CPU clock stands still. Looks at its hot part alone. */
 bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m);

@@ -28,14 +28,13 @@ static bool may_lack_auto_reaped(const struct rti_tree *tree)
 
 /* Only the process that waits for a process learns its context switches. Of what the supervisor has
  * reaped, its final account has them. */
-static bool knows_all_switches(const struct rti_tree *tree)
+static bool knows_all_switches(const struct rti_ledger *ledger, const struct rti_sums *sums)
 {
-	if (tree->ledger.self_only)
-		return !tree->ledger.has_exits;
-	if (tree->sums.has_reaped_faults)
+	if (ledger->self_only)
+		return !ledger->has_exits;
+	if (sums->has_reaped_faults)
 		return false;
-	return tree->sums.is_final_account_current ? !tree->ledger.has_unwaited
-	                                           : !tree->ledger.has_exits;
+	return sums->is_final_account_current ? !ledger->has_unwaited : !ledger->has_exits;
 }
 
 /* Whether the count of all processes has every fork up to this sample. The supervisor's count lags
@@ -63,11 +62,12 @@ static void make_partial(struct rt_metrics *out, uint64_t domains)
 }
 
 /* Then orphans are reaped by a process that is no member, and no scan finds them. */
-static bool has_lost_supervisor(const struct rti_tree *tree)
+static bool has_lost_supervisor(const struct rti_member_table *table,
+                                const struct rti_supervised_state *supervised)
 {
-	struct rti_member *supervisor = rti_member_find(&tree->table, tree->supervised.pid);
+	struct rti_member *supervisor = rti_member_find(table, supervised->pid);
 
-	return tree->supervised.pid && (!supervisor || rti_pid_stat_is_zombie(&supervisor->stat));
+	return supervised->pid && (!supervisor || rti_pid_stat_is_zombie(&supervisor->stat));
 }
 
 /* If something is known to be missing, or may leave no trace, the sums are lower bounds. */
@@ -83,7 +83,7 @@ static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
 	make_partial(out, tree->obstacles.lost.met);
 	if (!counts_every_fork(tree))
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
-	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(tree))
+	if (tree->want & RT_HAS_CTXSW && !knows_all_switches(&tree->ledger, &tree->sums))
 		make_partial(out, RT_HAS_CTXSW);
 }
 
@@ -149,7 +149,7 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 	/* No process that runs is known to be missing from the members. */
 	has_all_running = tree->sums.figures.valid & RT_HAS_PEAK_RSS &&
 	                  !tree->discovery.has_skipped && !tree->reused_pids.is_lacking &&
-	                  !has_lost_supervisor(tree);
+	                  !has_lost_supervisor(&tree->table, &tree->supervised);
 	if (counted->has_peaks && !counted->is_behind && (counted->has_ended || has_all_running))
 		whole |= RT_HAS_PEAK_RSS;
 	/* No sample may have seen a process without a peak in the programs' rows. E.g.: 9000
@@ -162,11 +162,12 @@ static void mark_counted(const struct rti_tree *tree, struct rt_metrics *out)
 
 /* Each time that was read in clock ticks lacks up to one. E.g.: 100 shells that each ran a program
  * of 9 ms show nothing of it. A complete figure may lack a hundredth of the total. */
-static bool may_ticks_hide(const struct rti_tree *tree, const struct rt_metrics *out)
+static bool may_ticks_hide(const struct rti_sums *sums, const struct rti_context *ctx,
+                           const struct rt_metrics *out)
 {
 	uint64_t total_ns = out->cpu_user_ns + out->cpu_system_ns;
 
-	return tree->sums.times_in_ticks * tree->ctx->platform->tick_ns > total_ns / 100;
+	return sums->times_in_ticks * ctx->platform->tick_ns > total_ns / 100;
 }
 
 static bool is_counted_whole(const struct rti_kernel_account *account)
@@ -183,7 +184,7 @@ static uint32_t reasons_of(const struct rti_tree *tree, const struct rt_metrics 
 		return 0;
 	if (!may_lack_auto_reaped(tree))
 		reasons &= ~RT_REASON_SIGCHLD_IGNORED;
-	if (out->partial & RT_HAS_CPU && may_ticks_hide(tree, out))
+	if (out->partial & RT_HAS_CPU && may_ticks_hide(&tree->sums, tree->ctx, out))
 		reasons |= RT_REASON_CLOCK_TICKS;
 	return reasons;
 }
@@ -212,13 +213,13 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 	/* Reasons stay for all later samples. */
 	if (fork_tracker->has_lost_events)
 		tree->reasons |= RT_REASON_EVENTS_LOST;
-	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(tree))
+	if (fork_tracker->has_unwaited_exit || has_lost_supervisor(&tree->table, &tree->supervised))
 		tree->reasons |= RT_REASON_UNWAITED;
 	if (tree->discovery.has_skipped)
 		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
 
 	mark_losses(tree, out);
-	if (may_ticks_hide(tree, out))
+	if (may_ticks_hide(&tree->sums, tree->ctx, out))
 		make_partial(out, RT_HAS_CPU);
 	mark_peaks(tree, out);
 	/* The cgroup's CPU time is complete, whatever members could be read. */

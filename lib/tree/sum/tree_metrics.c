@@ -49,9 +49,9 @@ static void update_family(struct rti_member_table *table, struct rti_member *m)
 	m->family.has_reaped = rti_ledger_has_grown(&m->account);
 }
 
-static uint64_t missing_of(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t missing_of(uint64_t want, const struct rti_member *m)
 {
-	return tree->want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
+	return want & ~m->values.figures.valid & ~NOT_OF_MEMBERS;
 }
 
 /* What the sums have of the member: they are moved by it when the member has changed. */
@@ -71,7 +71,7 @@ static void remember_share(const struct rti_tree *tree, struct rti_member *m)
 static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_sums *sums)
 {
-	if (rti_is_final_account_current(tree, m)) {
+	if (rti_is_final_account_current(&tree->supervised, m)) {
 		sums->is_final_account_current = true;
 		return;
 	}
@@ -87,7 +87,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	const struct rti_figures *figures = &m->values.figures;
 	struct rti_sums *sums = &tree->sums;
 	struct rt_metrics *out = &sums->figures;
-	uint64_t missing = missing_of(tree, m), unread = tree->wanted & ~figures->valid;
+	uint64_t missing = missing_of(tree->want, m), unread = tree->wanted & ~figures->valid;
 
 	update_family(&tree->table, m);
 	if (tree->watched.watch)
@@ -110,7 +110,7 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	if (missing & (RT_HAS_CPU | RT_HAS_FAULTS))
 		tree->reasons |= RT_REASON_UNREADABLE;
 	if (unread)
-		rti_obstacles_note_member(tree, m, unread);
+		rti_obstacles_note_member(&tree->obstacles, m, unread);
 }
 
 /* The processes that samples saw, or the forks that were counted if these are more. */
@@ -186,7 +186,7 @@ static void sum_members(struct rti_tree *tree)
 		.times_in_ticks = tree->kept_in_ticks,
 	};
 	rti_ledger_open(&tree->ledger);
-	rti_obstacles_open(tree);
+	rti_obstacles_open(&tree->obstacles);
 	/* What the kernel says exactly of all that the supervisor has reaped. */
 	if (tree->supervised.has_final_rusage && supervisor)
 		rti_ledger_raise_children(&supervisor->account, tree->supervised.final_rusage);
@@ -194,12 +194,12 @@ static void sum_members(struct rti_tree *tree)
 		if (!tree->table.members[i].end.has_exited)
 			add_member(tree, &tree->table.members[i]);
 	}
-	rti_obstacles_close(tree);
+	rti_obstacles_close(&tree->obstacles);
 }
 
 static bool is_regular(const struct rti_tree *tree, const struct rti_member *m)
 {
-	return !missing_of(tree, m) && !(tree->wanted & ~m->values.figures.valid) &&
+	return !missing_of(tree->want, m) && !(tree->wanted & ~m->values.figures.valid) &&
 	       !m->values.figures.estimated;
 }
 
@@ -215,7 +215,7 @@ static bool can_move_sums(const struct rti_tree *tree)
 	for (size_t i = 0; i < tree->gauge_count; i++)
 		if (tree->gauges[i]->provides & ~movable)
 			return false;
-	for (size_t i = SIZE_MAX; rti_watch_up(tree, &i);)
+	for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);)
 		if (!is_regular(tree, &tree->table.members[i]))
 			return false;
 	return true;
@@ -226,7 +226,7 @@ static void move_sums(struct rti_tree *tree)
 {
 	struct rti_sums *sums = &tree->sums;
 
-	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(&tree->watched, i)) != SIZE_MAX;) {
 		struct rti_member *m = &tree->table.members[i];
 
 		if (m->summed.is_there) {
@@ -247,7 +247,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	else if (tree->unchanged_samples < SETTLED_SAMPLES)
 		sum_members(tree);
 	*out = tree->sums.figures;
-	rti_obstacles_begin_sample(tree);
+	rti_obstacles_begin_sample(&tree->obstacles, &tree->discovery);
 	rti_memory_set_figures(tree, out);
 	rti_obstacles_note_pss(tree);
 	apply_accounts(tree);

@@ -18,16 +18,14 @@
 #define TURN_NS UINT64_C(10000000000)
 
 /* From now on every sample looks at all members. */
-static void stop(struct rti_tree *tree)
+static void stop(struct rti_watched *w, struct rti_member_table *table)
 {
-	struct rti_watched *w = &tree->watched;
-
 	rti_watch_close(w->watch);
 	w->watch = NULL;
 	w->stage = RTI_WATCH_NONE;
 	w->is_partial = false;
 	rti_watch_choice_begin(&w->choice, 0);
-	rti_member_table_look_anew(&tree->table);
+	rti_member_table_look_anew(table);
 }
 
 static void settle_again(struct rti_watched *w)
@@ -49,12 +47,11 @@ static int reserve(struct rti_watched *w, size_t count)
 }
 
 /* Of the system since it was started; 0: not known. */
-static uint64_t read_switches(struct rti_tree *tree)
+static uint64_t read_switches(struct rti_watched *w, const struct rti_context *ctx)
 {
-	const struct rti_context *ctx = tree->ctx;
 	struct rti_stat stat;
 
-	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SEQ_FILE, &tree->watched.stat,
+	if (rti_procfs_read_cached(ctx->procfs, RTI_PROC, "stat", RTI_SEQ_FILE, &w->stat,
 	                           ctx->buf) < 0 ||
 	    rti_parse_stat(ctx->buf->data, ctx->buf->len, &stat, NULL, NULL) < 0 || !stat.has_procs)
 		return 0;
@@ -69,7 +66,8 @@ static void try_to_open(struct rti_tree *tree)
 
 	if (w->is_unavailable || (!reader->batch && !reader->is_unavailable) ||
 	    !rti_watch_choice_is_due(&w->choice, tree->table.count) ||
-	    !rti_watch_choice_opens(&w->choice, tree->table.count, read_switches(tree)))
+	    !rti_watch_choice_opens(&w->choice, tree->table.count,
+	                            read_switches(&tree->watched, tree->ctx)))
 		return;
 	w->is_unavailable = rti_watch_open(&w->watch) < 0;
 	if (w->watch)
@@ -98,13 +96,12 @@ static int search(struct rti_tree *tree, bool wants_members)
 }
 
 /* A zombie is looked at in each sample. */
-static bool are_all_marked(const struct rti_tree *tree)
+static bool are_all_marked(const struct rti_watched *w, const struct rti_member_table *table)
 {
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_member *m = &table->members[i];
 
-		if (!rti_pid_stat_is_zombie(&m->stat) &&
-		    !rti_watch_is_marked(tree->watched.watch, m->pid))
+		if (!rti_pid_stat_is_zombie(&m->stat) && !rti_watch_is_marked(w->watch, m->pid))
 			return false;
 	}
 	return true;
@@ -181,9 +178,9 @@ static void settle(struct rti_tree *tree)
 	if (found == 0)
 		found = search(tree, true);
 	if (found < 0 || ++w->tries > TRIES_MAX) {
-		stop(tree);
+		stop(&tree->watched, &tree->table);
 		w->is_unavailable |= found < 0;
-	} else if (found == 0 && w->tries > 1 && are_all_marked(tree)) {
+	} else if (found == 0 && w->tries > 1 && are_all_marked(&tree->watched, &tree->table)) {
 		begin_partial_samples(tree);
 	}
 }
@@ -229,7 +226,7 @@ bool rti_watched_begin(struct rti_tree *tree)
 	if (!w->watch)
 		try_to_open(tree);
 	else if (is_to_end(w, tree->table.count))
-		stop(tree);
+		stop(&tree->watched, &tree->table);
 	if (w->stage == RTI_WATCH_SETTLING)
 		settle(tree);
 	w->is_partial = may_be_partial(tree);
@@ -282,12 +279,12 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 	w->next = now;
 	rti_index_set_clear(&w->next);
 	tree->discovery.count_before = tree->table.count;
-	rti_discovery_update_last_pid(tree);
+	rti_discovery_update_last_pid(&tree->discovery, tree->ctx);
 	rti_discovery_take_events(tree);
 	err = take_changes(tree, true);
 	if (err < 0) {
 		/* E.g.: after a fork the watch is the parent's. */
-		stop(tree);
+		stop(&tree->watched, &tree->table);
 		w->is_unavailable = true;
 		rti_discover_members(tree, ask);
 		return;
@@ -343,7 +340,7 @@ void rti_watched_end(struct rti_tree *tree)
 		for (size_t i = 0; i < count; i++)
 			rti_index_set_add(&w->now, i);
 	}
-	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(tree, i)) != SIZE_MAX;) {
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(&tree->watched, i)) != SIZE_MAX;) {
 		const struct rti_member *m = &tree->table.members[i];
 
 		if (is_due_next(m))
@@ -360,74 +357,73 @@ void rti_watched_end(struct rti_tree *tree)
 	rti_index_set_clear(&w->now);
 }
 
-void rti_watched_free(struct rti_tree *tree)
+void rti_watched_free(struct rti_watched *w, const struct rti_context *ctx)
 {
-	struct rti_watched *w = &tree->watched;
-
 	rti_watch_close(w->watch);
 	rti_index_set_free(&w->now);
 	rti_index_set_free(&w->next);
 	rti_index_set_free(&w->unsettled);
 	free(w->changes);
-	rti_procfs_close_file(tree->ctx->procfs, &w->stat);
+	rti_procfs_close_file(ctx->procfs, &w->stat);
 }
 
 /* --- The members of a sample. --- */
 
-void rti_watch_touch(struct rti_tree *tree, const struct rti_member *m)
+void rti_watch_touch(struct rti_watched *w, const struct rti_member_table *table,
+                     const struct rti_member *m)
 {
-	const size_t i = (size_t)(m - tree->table.members);
+	const size_t i = (size_t)(m - table->members);
 
-	if (!tree->watched.is_partial)
+	if (!w->is_partial)
 		return;
-	tree->watched.looks += !rti_index_set_has(&tree->watched.now, i);
-	rti_index_set_add(&tree->watched.now, i);
+	w->looks += !rti_index_set_has(&w->now, i);
+	rti_index_set_add(&w->now, i);
 }
 
-void rti_watch_note_idle(struct rti_tree *tree, const struct rti_member *m)
+void rti_watch_note_idle(struct rti_watched *w, const struct rti_member_table *table,
+                         const struct rti_member *m)
 {
-	if (tree->watched.is_partial && !is_due_next(m))
-		rti_index_set_remove(&tree->watched.now, (size_t)(m - tree->table.members));
+	if (w->is_partial && !is_due_next(m))
+		rti_index_set_remove(&w->now, (size_t)(m - table->members));
 }
 
-bool rti_watch_up(const struct rti_tree *tree, size_t *i)
+bool rti_watch_up(const struct rti_watched *w, const struct rti_member_table *table, size_t *i)
 {
-	if (tree->watched.is_partial)
-		*i = rti_index_set_next(&tree->watched.now, *i + 1);
+	if (w->is_partial)
+		*i = rti_index_set_next(&w->now, *i + 1);
 	else
-		*i = *i + 1 < tree->table.count ? *i + 1 : SIZE_MAX;
+		*i = *i + 1 < table->count ? *i + 1 : SIZE_MAX;
 	return *i != SIZE_MAX;
 }
 
-bool rti_watch_down(const struct rti_tree *tree, size_t *i)
+bool rti_watch_down(const struct rti_watched *w, const struct rti_member_table *table, size_t *i)
 {
-	size_t below = *i < tree->table.count ? *i : tree->table.count;
+	size_t below = *i < table->count ? *i : table->count;
 
-	if (tree->watched.is_partial)
-		*i = rti_index_set_previous(&tree->watched.now, below);
+	if (w->is_partial)
+		*i = rti_index_set_previous(&w->now, below);
 	else
 		*i = below ? below - 1 : SIZE_MAX;
 	return *i != SIZE_MAX;
 }
 
-size_t rti_watch_next_unsettled(const struct rti_tree *tree, size_t i)
+size_t rti_watch_next_unsettled(const struct rti_watched *w, size_t i)
 {
-	const size_t now = rti_index_set_next(&tree->watched.now, i + 1);
-	const size_t unsettled = rti_index_set_next(&tree->watched.unsettled, i + 1);
+	const size_t now = rti_index_set_next(&w->now, i + 1);
+	const size_t unsettled = rti_index_set_next(&w->unsettled, i + 1);
 
 	return now < unsettled ? now : unsettled;
 }
 
-void rti_watch_remove_exited(struct rti_tree *tree)
+void rti_watch_remove_exited(struct rti_watched *w, const struct rti_member_table *table)
 {
-	struct rti_watched *w = &tree->watched;
 	struct rti_index_set *sets[] = { &w->now, &w->next, &w->unsettled };
 	size_t kept = 0, next = w->turn_next;
 
 	if (!w->is_partial)
 		return;
-	for (size_t i = 0; i < tree->table.count; i++) {
-		bool has_exited = tree->table.members[i].end.has_exited;
+	for (size_t i = 0; i < table->count; i++) {
+		bool has_exited = table->members[i].end.has_exited;
 
 		for (size_t k = 0; k < sizeof(sets) / sizeof(sets[0]); k++) {
 			if ((!has_exited && kept == i) || !rti_index_set_has(sets[k], i))
@@ -441,13 +437,13 @@ void rti_watch_remove_exited(struct rti_tree *tree)
 	}
 }
 
-void rti_watch_note_run(struct rti_tree *tree)
+void rti_watch_note_run(struct rti_watched *w)
 {
-	tree->watched.ran++;
+	w->ran++;
 }
 
 void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m)
 {
-	rti_watch_touch(tree, m);
+	rti_watch_touch(&tree->watched, &tree->table, m);
 	tree->watched.must_sum_all = true;
 }

@@ -321,7 +321,7 @@ void make_watch_costly(struct rt_tracker *tracker)
 
 void forbid_watch(struct rt_tracker *tracker)
 {
-	rti_watched_free(tracker->tree);
+	rti_watched_free(&tracker->tree->watched, tracker->tree->ctx);
 	tracker->tree->watched = (struct rti_watched)RTI_WATCHED_INIT;
 	tracker->tree->watched.is_unavailable = true;
 }

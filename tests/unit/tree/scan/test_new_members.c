@@ -74,7 +74,7 @@ static void set_up(void)
 	is_list_refused = is_children_refused = false;
 	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &ops), 0);
 	tree = (struct rti_tree){ .ctx = &ctx };
-	rti_discovery_init(&tree);
+	rti_discovery_init(&tree.discovery);
 	ck_assert_int_eq(rti_member_table_init(&tree.table, 8), 0);
 	ck_assert_int_eq(rti_member_table_add_take(&tree.table, &ctx, &stat, NULL), 0);
 	tree.discovery.count_before = 1;
@@ -82,7 +82,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-	rti_discovery_free(&tree);
+	rti_discovery_free(&tree.discovery, tree.ctx);
 	rti_member_table_free(&tree.table, &ctx);
 	rti_procfs_close(&procfs);
 	rti_buf_free(&buf);

@@ -34,7 +34,7 @@ static int32_t pid_of(uint64_t has)
 START_TEST(figure_without_an_error_is_missing_from_its_file_or_known_in_part)
 {
 	members[0].values.figures.partial = RT_HAS_IO;
-	rti_obstacles_note_member(&tree, &members[0], RT_HAS_IO | RT_HAS_CTXSW);
+	rti_obstacles_note_member(&tree.obstacles, &members[0], RT_HAS_IO | RT_HAS_CTXSW);
 
 	ck_assert_uint_eq(tree.obstacles.status.met, RT_HAS_IO | RT_HAS_CTXSW);
 	ck_assert_int_eq(error_of(RT_HAS_IO), -ENODATA);

@@ -83,7 +83,7 @@ START_TEST(watch_is_tried_where_its_cost_is_known)
 	ck_assert(!rti_watched_begin(&tree));
 
 	ck_assert_int_eq(tree.watched.is_unavailable, c->is_tried);
-	rti_watched_free(&tree);
+	rti_watched_free(&tree.watched, tree.ctx);
 	rti_procfs_close(&procfs);
 	rti_buf_free(&buf);
 	fixture_free(&root);
