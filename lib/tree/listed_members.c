@@ -29,10 +29,10 @@ static bool is_listed(const struct rti_member_table *table, const struct rti_mem
 	return m->listed.at_sample == table->samples;
 }
 
-static bool are_all_listed(const struct rti_tree *tree)
+static bool are_all_listed(const struct rti_member_table *table)
 {
-	for (size_t i = 0; i < tree->table.count; i++)
-		if (!is_listed(&tree->table, &tree->table.members[i]))
+	for (size_t i = 0; i < table->count; i++)
+		if (!is_listed(table, &table->members[i]))
 			return false;
 	return true;
 }
@@ -68,7 +68,7 @@ void rti_update_listed(struct rti_tree *tree, rti_batch_ask *ask)
 
 	rti_discovery_begin_list(tree);
 	err = tree->list(tree->list_arg, note_listed, tree);
-	if (err == 0 && !are_all_listed(tree))
+	if (err == 0 && !are_all_listed(&tree->table))
 		err = tree->list(tree->list_arg, note_listed, tree);
 	if (err == 0)
 		drop_moved(tree);

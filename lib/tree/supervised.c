@@ -32,14 +32,14 @@
 int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
 	struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
-	int err = rti_replace_root(tree, command->root);
+	int err = rti_replace_root(&tree->table, tree->ctx, command->root);
 
 	if (command->root)
 		rti_memory_set_root(&tree->memory, command->root);
 	tree->supervised.pid = command->supervisor_pid;
 	tree->supervised.shared = command->shared;
 	tree->supervised.reaped = command->reaped;
-	rti_kernel_account_follow(tree, command->account);
+	rti_kernel_account_follow(&tree->kernel_account, command->account);
 	tree->supervised.cgroup = *command->cgroup;
 	tree->supervised.cgroup_lag_ns =
 	    tree->ctx->platform->cpu_count() * (uint64_t)RTI_TICK_MAX_NS;
@@ -73,12 +73,11 @@ static void set_counters(const struct rt_rusage *use, uint64_t out[RTI_COUNTERS]
 }
 
 /* An exec hands on the peak of its caller, so a peak up to that may be the caller's. */
-static void raise_peak(struct rti_tree *tree, const struct rt_rusage *use,
+static void raise_peak(uint64_t *peak_rss_bytes, const struct rt_rusage *use,
                        int64_t inherited_maxrss_kib)
 {
 	if (use->ru_maxrss > inherited_maxrss_kib)
-		tree->peak_rss_bytes =
-		    rti_max(tree->peak_rss_bytes, (uint64_t)use->ru_maxrss * 1024);
+		*peak_rss_bytes = rti_max(*peak_rss_bytes, (uint64_t)use->ru_maxrss * 1024);
 }
 
 void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *reaped,
@@ -88,7 +87,7 @@ void rti_tree_apply_final_rusage(struct rti_tree *tree, const struct rt_rusage *
 	tree->supervised.has_final_rusage = true;
 	tree->supervised.final_peak_bytes = (uint64_t)reaped->ru_maxrss * 1024;
 	tree->unchanged_samples = 0;
-	raise_peak(tree, reaped, inherited_maxrss_kib);
+	raise_peak(&tree->peak_rss_bytes, reaped, inherited_maxrss_kib);
 }
 
 bool rti_tree_is_final_account_current(const struct rti_tree *tree)
@@ -119,7 +118,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 		/* /proc has what the root reaped in ticks; wait4(2) is more exact. */
 		set_counters(use, counters);
 		rti_ledger_raise_to_sum(&root->account, counters);
-		raise_peak(tree, use, inherited_maxrss_kib);
+		raise_peak(&tree->peak_rss_bytes, use, inherited_maxrss_kib);
 		tree->is_kept_in_us = true;
 	}
 	rti_ledger_keep_final(&tree->ledger, &root->account);
@@ -189,7 +188,7 @@ void rti_tree_check_cgroups(struct rti_tree *tree)
 		const struct rti_member *m = &tree->table.members[s->cgroup_next++ % count];
 
 		if (m->pid != tree->supervised.pid)
-			check_cgroup(&tree->supervised, tree->ctx, m);
+			check_cgroup(s, tree->ctx, m);
 	}
 	s->cgroup_checked_ns = tree->now_ns;
 }

@@ -156,7 +156,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 		rti_watch_remove_exited(&tree->watched, &tree->table);
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
 	}
-	rti_watched_end(tree);
+	rti_watched_end(&tree->watched, &tree->table, tree->now_ns, tree->clocks_ns);
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
 	if (tree->kernel_account.programs)

@@ -84,10 +84,11 @@ static struct rti_member *next_ancestor(struct ancestors *a)
 /* Whether the parent of a member is known to have its children still: then no other process can
  * have reaped it. If the stat of the member is stale, it may have another parent by now. E.g.:
  * another process has the pid of the former parent. */
-static bool has_kept_parent(const struct rti_tree *tree, const struct rti_member *m)
+static bool has_kept_parent(const struct rti_member_table *table,
+                            const struct rti_supervised_state *supervised,
+                            const struct rti_member *m)
 {
-	const struct rti_member *parent =
-	    parent_of(&tree->table, &tree->supervised, m, m->stat.ppid);
+	const struct rti_member *parent = parent_of(table, supervised, m, m->stat.ppid);
 
 	if (!parent || (rti_has_stale_stat(m) &&
 	                (parent->pid != m->stat.ppid || parent->starttime > m->starttime)))
@@ -140,7 +141,7 @@ static bool revalidate(struct rti_tree *tree, struct rti_member *m)
 			break;
 		err = rti_reread_stat(tree, m);
 	}
-	if (err == 0 || (err != -ESRCH && !rti_clock_shows_exit(tree, m)))
+	if (err == 0 || (err != -ESRCH && !rti_clock_shows_exit(&tree->table, tree->ctx, m)))
 		return false;
 	rti_mark_exited(tree, m);
 	return true;
@@ -159,7 +160,7 @@ static bool reread_reapers(struct rti_tree *tree, struct rti_member *m)
 			rti_force_read_member(tree, up);
 			has_read = true;
 		}
-		if (has_kept_parent(tree, m))
+		if (has_kept_parent(&tree->table, &tree->supervised, m))
 			break;
 	}
 	return has_read;
@@ -230,11 +231,13 @@ bool rti_is_final_account_current(const struct rti_supervised_state *s, const st
 	       rti_ledger_is_covered_by(&m->account, s->final_rusage);
 }
 
-uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m)
+uint8_t rti_times_in_ticks(const struct rti_ledger *ledger,
+                           const struct rti_supervised_state *supervised,
+                           const struct rti_member *m)
 {
 	const struct rti_figures *figures = &m->values.figures;
-	bool is_reaped = figures->is_reaped_in_ticks && !tree->ledger.self_only &&
-	                 !rti_is_final_account_current(&tree->supervised, m);
+	bool is_reaped = figures->is_reaped_in_ticks && !ledger->self_only &&
+	                 !rti_is_final_account_current(supervised, m);
 
 	return (uint8_t)(2 * figures->is_own_in_ticks + 2 * is_reaped);
 }
@@ -243,7 +246,7 @@ uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member 
 void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t known)
 {
 	if (!(known & RT_HAS_CPU))
-		tree->kept_in_ticks += rti_times_in_ticks(tree, m);
+		tree->kept_in_ticks += rti_times_in_ticks(&tree->ledger, &tree->supervised, m);
 	known |= m->values.figures.valid | RT_HAS_CTXSW;
 	rti_obstacles_note_lost(&tree->obstacles, m, tree->domains.counters & tree->want & ~known);
 }
@@ -329,7 +332,7 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 		rti_discovery_force_scan(parent); /* a new child may have its pid already */
 	rti_ledger_note_exit(&tree->ledger);
 	m->exit.is_unattributed = false;
-	if (!has_kept_parent(tree, m))
+	if (!has_kept_parent(&tree->table, &tree->supervised, m))
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
 	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
 		keep_last_seen(tree, m);
@@ -398,6 +401,6 @@ void rti_exits_check_pids(struct rti_tree *tree)
 		const struct rti_member *m = &tree->table.members[i];
 
 		if (m->end.has_exited && has_lost_pid(tree, m))
-			rti_reused_pids_set_lacking(tree);
+			rti_reused_pids_set_lacking(&tree->reused_pids);
 	}
 }

@@ -26,6 +26,8 @@ void rti_exits_note_kept(struct rti_tree *tree, struct rti_member *m, uint64_t k
 bool rti_is_final_account_current(const struct rti_supervised_state *s, const struct rti_member *m);
 
 /* How many CPU times of a member in the totals were read in whole clock ticks. */
-uint8_t rti_times_in_ticks(const struct rti_tree *tree, const struct rti_member *m);
+uint8_t rti_times_in_ticks(const struct rti_ledger *ledger,
+                           const struct rti_supervised_state *supervised,
+                           const struct rti_member *m);
 
 #endif

@@ -71,7 +71,7 @@ void rti_tree_gpu_sample(struct rti_tree *tree)
 		const struct rti_gpu_member *known = &gpu->files.member[i];
 		int err = known->has_unreported ? -EOPNOTSUPP : known->err;
 
-		rti_gpu_note_all_unknown(tree, err, known->pid);
+		rti_gpu_note_all_unknown(tree->gpu, &tree->table, err, known->pid);
 	}
 	rti_gpu_drm_read(tree);
 	gpu->has_lost |= rti_drm_clients_end(&gpu->clients);

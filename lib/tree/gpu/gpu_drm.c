@@ -57,10 +57,10 @@ static enum outcome judge(struct rti_tree *tree, const struct rti_gpu_member *kn
 		if (!is_fresh)
 			return CHANGED;
 		if (!known->has_nvidia)
-			rti_gpu_note_all_unknown(tree, -EOPNOTSUPP, known->pid);
+			rti_gpu_note_all_unknown(tree->gpu, &tree->table, -EOPNOTSUPP, known->pid);
 		return READ;
 	default:
-		rti_gpu_note_all_unknown(tree, err, known->pid);
+		rti_gpu_note_all_unknown(tree->gpu, &tree->table, err, known->pid);
 		return READ;
 	}
 }
@@ -149,7 +149,8 @@ static void add_clients(struct rti_tree *tree, struct rti_gpu_member *known)
 			known->has_nvidia = true;
 			continue;
 		}
-		rti_gpu_note_all_unknown(tree, add_client(tree, m, &gpu->info[i]), m->pid);
+		rti_gpu_note_all_unknown(tree->gpu, &tree->table,
+		                         add_client(tree, m, &gpu->info[i]), m->pid);
 	}
 }
 

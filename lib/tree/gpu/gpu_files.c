@@ -194,7 +194,7 @@ static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_g
 			files->file_count = files_before;
 			files->must_look_at_all = true;
 			m->gpu.is_known = false;
-			rti_gpu_note_all_unknown(tree, -ENOMEM, m->pid);
+			rti_gpu_note_all_unknown(tree->gpu, &tree->table, -ENOMEM, m->pid);
 			return;
 		}
 		files->member = known;

@@ -98,7 +98,8 @@ int rti_gpu_nvml_read(struct rti_tree *tree)
 		err = add_devices(tree, nvml);
 	for (size_t i = 0; i < files->member_count; i++) {
 		if (files->member[i].has_nvidia)
-			rti_gpu_note_all_unknown(tree, err, files->member[i].pid);
+			rti_gpu_note_all_unknown(tree->gpu, &tree->table, err,
+			                         files->member[i].pid);
 	}
 	return err;
 }

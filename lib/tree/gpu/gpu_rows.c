@@ -243,8 +243,9 @@ void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, const struct rti_member_tabl
 	unknown->members++;
 }
 
-void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid)
+void rti_gpu_note_all_unknown(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                              int err, int32_t pid)
 {
-	rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_TIME, err, pid);
-	rti_gpu_note_unknown(tree->gpu, &tree->table, RTI_GPU_HELD, err, pid);
+	rti_gpu_note_unknown(gpu, table, RTI_GPU_TIME, err, pid);
+	rti_gpu_note_unknown(gpu, table, RTI_GPU_HELD, err, pid);
 }

@@ -47,6 +47,7 @@ void rti_gpu_note_unknown(struct rti_tree_gpu *gpu, const struct rti_member_tabl
                           enum rti_gpu_domain domain, int err, int32_t pid);
 
 /* The same of all figures. */
-void rti_gpu_note_all_unknown(struct rti_tree *tree, int err, int32_t pid);
+void rti_gpu_note_all_unknown(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                              int err, int32_t pid);
 
 #endif

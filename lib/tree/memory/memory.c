@@ -202,11 +202,10 @@ static bool has_unseen_sharers(struct rti_tree *tree)
 }
 
 /* Members were looked at up to so long after the time of the sample. */
-static void note_duration(struct rti_tree *tree)
+static void note_duration(struct rti_memory_state *state, const struct rti_context *ctx,
+                          uint64_t now_ns)
 {
-	struct rti_memory_state *state = &tree->memory;
-
-	state->took_ns = rti_subtract_saturated(tree->ctx->platform->monotonic_ns(), tree->now_ns);
+	state->took_ns = rti_subtract_saturated(ctx->platform->monotonic_ns(), now_ns);
 	if (state->longest_ns < state->took_ns)
 		state->longest_ns = state->took_ns;
 }
@@ -232,8 +231,8 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 
 static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impossible)
 {
-	if (tree->memory.took_ns < ONE_MOMENT_NS || !rti_memory_has_new_peak(tree) ||
-	    !rti_memory_confirm(tree))
+	if (tree->memory.took_ns < ONE_MOMENT_NS ||
+	    !rti_memory_has_new_peak(&tree->memory, &tree->peaks) || !rti_memory_confirm(tree))
 		return;
 	sum_model(tree);
 	sum_reads(tree, sum);
@@ -259,15 +258,15 @@ void rti_memory_sample(struct rti_tree *tree)
 			sum_model(tree);
 	}
 	if (!state->is_modelled) {
-		measure_rss(&tree->memory, tree->ctx);
+		measure_rss(state, tree->ctx);
 		return;
 	}
 	state->took_ns = 0;
 	if (tree->unchanged_samples == 0 && tree->table.count > 1)
-		note_duration(tree);
+		note_duration(state, tree->ctx, tree->now_ns);
 	state->needs_fresh_reads = has_unseen_sharers(tree);
 	if (tree->unchanged_samples > 0 && !state->needs_fresh_reads &&
-	    is_recent(&tree->memory, tree->now_ns)) {
+	    is_recent(state, tree->now_ns)) {
 		if (state->moment.source == RT_PSS_READ)
 			state->moment.source = RT_PSS_CACHED;
 		return;
@@ -278,7 +277,7 @@ void rti_memory_sample(struct rti_tree *tree)
 	confirm(tree, &sum, is_impossible);
 	state->has_share_scale = false;
 	if (needs_shares(tree))
-		rti_memory_scale_shares(&tree->memory, &tree->table, state->moment.is_exact);
+		rti_memory_scale_shares(state, &tree->table, state->moment.is_exact);
 }
 
 static bool are_samples_rare(const struct rti_tree *tree)
@@ -295,7 +294,7 @@ void rti_memory_poll(struct rti_tree *tree)
 	state->was_calibrated = false;
 	sum_model(tree);
 	if (!state->is_modelled) {
-		measure_rss(&tree->memory, tree->ctx);
+		measure_rss(state, tree->ctx);
 		return;
 	}
 	if (needs_shares(tree))
@@ -303,10 +302,11 @@ void rti_memory_poll(struct rti_tree *tree)
 	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
 	state->took_ns = 0;
-	if (rti_memory_has_new_peak(tree))
-		note_duration(tree);
+	if (rti_memory_has_new_peak(state, &tree->peaks))
+		note_duration(state, tree->ctx, tree->now_ns);
 	confirm(tree, &sum, false);
-	if (state->moment.is_exact || state->moment.bytes <= rti_memory_new_peak_bytes(tree) ||
+	if (state->moment.is_exact ||
+	    state->moment.bytes <= rti_memory_new_peak_bytes(&tree->peaks) ||
 	    !are_samples_rare(tree))
 		return;
 	rti_rows_keep(tree);

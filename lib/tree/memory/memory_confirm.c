@@ -21,17 +21,18 @@ uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks)
 	return rti_max(peaks->bytes, peaks->recent_bytes);
 }
 
-uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree)
+uint64_t rti_memory_new_peak_bytes(const struct rti_peak_state *peaks)
 {
-	return above(rti_memory_peak_bytes(&tree->peaks));
+	return above(rti_memory_peak_bytes(peaks));
 }
 
-bool rti_memory_has_new_peak(const struct rti_tree *tree)
+bool rti_memory_has_new_peak(const struct rti_memory_state *memory,
+                             const struct rti_peak_state *peaks)
 {
-	const struct rti_memory_moment *moment = &tree->memory.moment;
+	const struct rti_memory_moment *moment = &memory->moment;
 
-	return moment->low_bytes > above(tree->peaks.low_bytes) ||
-	       moment->bytes > rti_memory_new_peak_bytes(tree);
+	return moment->low_bytes > above(peaks->low_bytes) ||
+	       moment->bytes > rti_memory_new_peak_bytes(peaks);
 }
 
 /* What has not run since its clock was read, before it was looked at, has neither ended nor

@@ -13,10 +13,11 @@
 uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks);
 
 /* A sum above this is a new peak that is worth a read of PSS, and is confirmed. */
-uint64_t rti_memory_new_peak_bytes(const struct rti_tree *tree);
+uint64_t rti_memory_new_peak_bytes(const struct rti_peak_state *peaks);
 
 /* Whether a sum of this moment, or its lower bound, would be a new peak. */
-bool rti_memory_has_new_peak(const struct rti_tree *tree);
+bool rti_memory_has_new_peak(const struct rti_memory_state *memory,
+                             const struct rti_peak_state *peaks);
 
 /* Look at all members once more, and take back what some have no longer. Returns whether that has
  * changed any sum. For looks that took so long that they may be of different moments. */

@@ -32,16 +32,16 @@ static uint64_t program_of(const struct rti_context *ctx, const struct rti_membe
 	               : hash_text(m->stat.comm, sizeof(m->stat.comm));
 }
 
-static void enter_program(struct rti_tree *tree, struct rti_member *m,
-                          const struct rti_member *parent)
+static void enter_program(struct rti_memory_state *memory, const struct rti_context *ctx,
+                          struct rti_member *m, const struct rti_member *parent)
 {
-	struct rti_executables *table = &tree->memory.executables;
+	struct rti_executables *table = &memory->executables;
 
 	if (parent) {
 		m->memory.executable = parent->memory.executable;
 		rti_executables_enter_again(table, m->memory.executable);
 	} else {
-		m->memory.executable = rti_executables_enter(table, program_of(tree->ctx, m));
+		m->memory.executable = rti_executables_enter(table, program_of(ctx, m));
 	}
 }
 
@@ -64,12 +64,14 @@ static struct rti_member *find_by_stack(const struct rti_member_table *table,
 	return NULL;
 }
 
-static struct rti_member *find_by_program(const struct rti_tree *tree, const struct rti_member *m)
+static struct rti_member *find_by_program(const struct rti_memory_state *memory,
+                                          const struct rti_member_table *table,
+                                          const struct rti_context *ctx, const struct rti_member *m)
 {
-	int executable = rti_executables_find(&tree->memory.executables, program_of(tree->ctx, m));
+	int executable = rti_executables_find(&memory->executables, program_of(ctx, m));
 
-	for (size_t i = 0; executable >= 0 && i < tree->table.count; i++) {
-		struct rti_member *other = &tree->table.members[i];
+	for (size_t i = 0; executable >= 0 && i < table->count; i++) {
+		struct rti_member *other = &table->members[i];
 
 		if (other != m && other->memory.is_present &&
 		    other->memory.executable == executable)
@@ -81,19 +83,21 @@ static struct rti_member *find_by_program(const struct rti_tree *tree, const str
 /* The member that a forked one has its memory from: its parent. If that has ended, as that of a
  * daemon has, another one that has its memory from there, too. Where the stack is shows only to a
  * caller that may trace the process. Without that, the parent or the same program must do. */
-static struct rti_member *find_parent(const struct rti_tree *tree, const struct rti_member *m,
+static struct rti_member *find_parent(const struct rti_memory_state *memory,
+                                      const struct rti_member_table *table,
+                                      const struct rti_context *ctx, const struct rti_member *m,
                                       const struct rti_memory_look *look)
 {
 	struct rti_member *parent;
 
 	if (!look->is_forked)
 		return NULL;
-	parent = rti_member_find(&tree->table, m->stat.ppid);
+	parent = rti_member_find(table, m->stat.ppid);
 	if (parent && (parent == m || !parent->memory.is_present))
 		parent = NULL;
 	if (!look->stack || (parent && !parent->memory.look.stack))
-		return parent ? parent : find_by_program(tree, m);
-	return parent && has_stack_of(look, parent) ? parent : find_by_stack(&tree->table, m, look);
+		return parent ? parent : find_by_program(memory, table, ctx, m);
+	return parent && has_stack_of(look, parent) ? parent : find_by_stack(table, m, look);
 }
 
 /* vfork(2) lets the child use the memory of its parent, so all that it maps is its parent's. */
@@ -141,14 +145,14 @@ static bool has_executed(const struct rti_memory_look *last, const struct rti_me
 }
 
 /* Whether it has moved on from the address space that it had at its last look. */
-static bool has_other_space(const struct rti_tree *tree, const struct rti_member *m,
-                            const struct rti_memory_look *look)
+static bool has_other_space(const struct rti_member_table *table, const struct rti_context *ctx,
+                            const struct rti_member *m, const struct rti_memory_look *look)
 {
-	const struct rti_member *parent = rti_member_find(&tree->table, m->memory.parent);
+	const struct rti_member *parent = rti_member_find(table, m->memory.parent);
 
 	if (has_executed(&m->memory.look, look))
 		return true;
-	return m->memory.has_parents_space && !(parent && shares_space(tree->ctx, m, parent, look));
+	return m->memory.has_parents_space && !(parent && shares_space(ctx, m, parent, look));
 }
 
 int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m, struct rti_memory_look *look)
@@ -201,7 +205,7 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 
 	if (look->is_forked)
 		look_at_parent(tree, rti_member_find(&tree->table, m->stat.ppid));
-	parent = find_parent(tree, m, look);
+	parent = find_parent(&tree->memory, &tree->table, tree->ctx, m, look);
 	if (parent) {
 		first.is_late =
 		    parent->pid != m->stat.ppid ||
@@ -210,7 +214,7 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 	}
 	shared = rti_memory_join(&m->memory, &first, parent);
 	tree->memory_changes++;
-	enter_program(tree, m, parent);
+	enter_program(&tree->memory, tree->ctx, m, parent);
 	if (parent && shares_space(tree->ctx, m, parent, look))
 		m->memory.has_parents_space = true;
 	else
@@ -258,7 +262,8 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 	/* status is read seldom. */
 	if (now.shmem_pages > now.shared_pages)
 		now.shmem_pages = now.shared_pages;
-	if (memory->is_present && (now.rss_pages == 0 || has_other_space(tree, m, &now)))
+	if (memory->is_present &&
+	    (now.rss_pages == 0 || has_other_space(&tree->table, tree->ctx, m, &now)))
 		leave(tree, m);
 	if (now.rss_pages == 0)
 		return;

@@ -73,14 +73,14 @@ static void take_moment(struct rti_peak_state *peaks, const struct rti_memory_st
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
-	const struct rti_peak_state *peaks = &tree->peaks;
+	struct rti_peak_state *peaks = &tree->peaks;
 
-	take_moment(&tree->peaks, &tree->memory);
+	take_moment(peaks, &tree->memory);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
 	out->peak_tree_pss_bytes = peaks->read_bytes;
 	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->rss_bytes == 0)
 		return;
-	out->peak_tree_bytes = rti_memory_peak_bytes(&tree->peaks);
+	out->peak_tree_bytes = rti_memory_peak_bytes(peaks);
 	if (peaks->is_read && peaks->bytes >= peaks->recent_bytes)
 		out->partial |= RT_HAS_PEAK_TREE;
 	else

@@ -164,7 +164,8 @@ static void store_read(struct member_read *r)
 		m->values.peak_rss_bytes = r->figures.row.peak_rss_bytes;
 	m->read.account_at = r->tree->events + 1;
 	m->read.clock_ns = m->clock.now.total_ns;
-	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
+	m->read.idle_until_ns =
+	    rti_idle_until_ns(&r->tree->domains, &r->tree->watched, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m);
 	rti_gpu_files_note_read(r->tree, m);
 	rti_watch_touch(&r->tree->watched, &r->tree->table, m);
@@ -363,7 +364,8 @@ static void refresh(struct member_read *r, const struct rti_read_plan *plan)
 		run_collectors(r, plan->domains);
 		m->values.figures = r->figures;
 	}
-	m->read.idle_until_ns = rti_idle_until_ns(r->tree, m, r->wanted);
+	m->read.idle_until_ns =
+	    rti_idle_until_ns(&r->tree->domains, &r->tree->watched, m, r->wanted);
 }
 
 /* Read what a row lacks from the files, and stat after them: the pid may have been reused since the
@@ -426,7 +428,7 @@ static void read_by_row(struct member_read *r, const struct rti_read_plan *plan)
 
 void rti_mark_exited(struct rti_tree *tree, struct rti_member *m)
 {
-	rti_watch_note_exit(tree, m);
+	rti_watch_note_exit(&tree->watched, &tree->table, m);
 	m->end.has_exited = true;
 	m->end.at = ++tree->events;
 	tree->unchanged_samples = 0;

@@ -6,18 +6,19 @@
 #include "tree/state/state.h"
 #include "util/arith.h"
 
-void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out)
+void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want, uint64_t now_ns,
+                            struct rt_metrics *out)
 {
-	const struct rti_memory_moment *moment = &tree->memory.moment;
+	const struct rti_memory_moment *moment = &memory->moment;
 
-	if (!(tree->want & RT_HAS_PSS) || !moment->source || !moment->is_known)
+	if (!(want & RT_HAS_PSS) || !moment->source || !moment->is_known)
 		return;
 	out->pss_bytes = moment->bytes;
 	out->pss_low_bytes = moment->low_bytes;
 	out->pss_high_bytes = moment->high_bytes;
 	out->pss_source = moment->source;
 	if (moment->oldest_ns)
-		out->pss_age_ns = tree->now_ns - moment->oldest_ns;
+		out->pss_age_ns = now_ns - moment->oldest_ns;
 	if (moment->is_exact)
 		out->valid |= RT_HAS_PSS;
 	else

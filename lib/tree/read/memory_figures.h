@@ -10,7 +10,8 @@
 #include "tree/state/state.h"
 
 /* Fill the fields about PSS, after the sums. */
-void rti_memory_set_figures(const struct rti_tree *tree, struct rt_metrics *out);
+void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want, uint64_t now_ns,
+                            struct rt_metrics *out);
 
 /* The same for one member, after rti_memory_scale_shares(). */
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,

@@ -24,15 +24,15 @@ static bool has_no_limit(const struct rti_pss_budget *budget)
 }
 
 /* drift: reads up to then are no longer good. */
-static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint64_t drift)
+static bool is_due(uint64_t now_ns, const struct rti_member *m, uint64_t drift)
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!rti_memory_counts(&m->memory) || is_unreadable(tree->now_ns, pss))
+	if (!rti_memory_counts(&m->memory) || is_unreadable(now_ns, pss))
 		return false;
 	if (!pss->at_ns || pss->error < 0)
 		return true;
-	return pss->drift < drift || tree->now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
+	return pss->drift < drift || now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
@@ -145,7 +145,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 		const struct rti_member *m = &tree->table.members[i];
 		uint64_t one_ns;
 
-		if (!is_due(tree, m, drift))
+		if (!is_due(tree->now_ns, m, drift))
 			continue;
 		one_ns = cost_of(tree, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
@@ -188,7 +188,8 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 		size_t i = (tree->pss_rounds.next + *at * step) % count;
 		struct rti_member *m = &tree->table.members[i];
 
-		if (is_due(tree, m, drift) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+		if (is_due(tree->now_ns, m, drift) &&
+		    rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
 			return m;
 	}
 	return NULL;

@@ -23,29 +23,32 @@ void rti_read_clock(const struct rti_context *ctx, struct rti_member *m)
 
 /* A read that fails leaves clock.now as it was. If the first member's was ever read, this system
  * has clocks, so that a failure means that the process is gone. */
-bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m)
+bool rti_clock_shows_exit(const struct rti_member_table *table, const struct rti_context *ctx,
+                          struct rti_member *m)
 {
-	rti_read_clock(tree->ctx, m);
+	rti_read_clock(ctx, m);
 	if (!m->clock.is_known)
-		return tree->table.members[0].clock.now.total_ns > 0;
+		return table->members[0].clock.now.total_ns > 0;
 	return m->clock.now.total_ns < m->read.clock_ns;
 }
 
-void rti_read_clocks_from(struct rti_tree *tree, size_t first)
+void rti_read_clocks_from(struct rti_member_table *table, const struct rti_context *ctx,
+                          size_t first)
 {
-	for (size_t i = first; i < tree->table.count; i++)
-		rti_read_clock(tree->ctx, &tree->table.members[i]);
+	for (size_t i = first; i < table->count; i++)
+		rti_read_clock(ctx, &table->members[i]);
 }
 
 /* Take the CPU clock from a row, or read it if that is NULL. clock.row is set only if the row has
  * figures: not if it only says that the member is idle, nor if another process has the pid by
  * now. */
-static void take_clock(struct rti_tree *tree, struct rti_member *m, const struct rti_batch_row *row)
+static void take_clock(const struct rti_context *ctx, struct rti_member *m,
+                       const struct rti_batch_row *row)
 {
-	const uint64_t tick_ns = tree->ctx->platform->tick_ns;
+	const uint64_t tick_ns = ctx->platform->tick_ns;
 
 	if (!row) {
-		rti_read_clock(tree->ctx, m);
+		rti_read_clock(ctx, m);
 		return;
 	}
 	m->clock.row = NULL;
@@ -72,7 +75,7 @@ void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, 
 		const struct rti_batch_row *row =
 		    has_rows ? rti_batch_reader_row_at(reader, k) : NULL;
 
-		take_clock(tree, &members[i], row);
+		take_clock(tree->ctx, &members[i], row);
 		if (!row) /* a clock does not show whether RSS is as it was */
 			members[i].read.idle_until_ns = 0;
 	}
@@ -98,7 +101,7 @@ void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask)
 	for (size_t i = 0; i < count; i++) {
 		if (i + AHEAD < count)
 			fetch_hot_part(&members[i + AHEAD]);
-		take_clock(tree, &members[i],
+		take_clock(tree->ctx, &members[i],
 		           has_rows ? rti_batch_reader_row_at(reader, count - 1 - i) : NULL);
 	}
 	if (is_measured)

@@ -13,7 +13,8 @@ void rti_read_clocks(struct rti_tree *tree, rti_batch_ask *ask);
 void rti_read_clocks_of(struct rti_tree *tree, const struct rti_index_set *set, rti_batch_ask *ask);
 
 /* Read the clocks of the members from number first on, without rows. */
-void rti_read_clocks_from(struct rti_tree *tree, size_t first);
+void rti_read_clocks_from(struct rti_member_table *table, const struct rti_context *ctx,
+                          size_t first);
 
 /* Read the clock of one member anew. */
 void rti_read_clock(const struct rti_context *ctx, struct rti_member *m);
@@ -21,6 +22,7 @@ void rti_read_clock(const struct rti_context *ctx, struct rti_member *m);
 /* The same. Returns whether that shows that the process has exited and was reaped: it has no clock
  * any more, or one that stands before where it stood when the member was read, of another process
  * with its pid. Needs no file. */
-bool rti_clock_shows_exit(struct rti_tree *tree, struct rti_member *m);
+bool rti_clock_shows_exit(const struct rti_member_table *table, const struct rti_context *ctx,
+                          struct rti_member *m);
 
 #endif

@@ -268,7 +268,7 @@ static bool scan_proc_instead(struct rti_tree *tree)
 	size_t known = table->count;
 	bool is_whole = rti_scan_proc(tree) == 0;
 
-	rti_read_clocks_from(tree, known);
+	rti_read_clocks_from(table, tree->ctx, known);
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_member *m = &table->members[i];
 
@@ -297,7 +297,7 @@ static void scan_due(struct rti_tree *tree)
 		note_scanned(&tree->discovery, m);
 		if (scan_children(tree, m))
 			rti_discovery_force_scan(&table->members[i]);
-		rti_read_clocks_from(tree, known);
+		rti_read_clocks_from(table, tree->ctx, known);
 		for (; known < table->count; known++)
 			table->members[known].scan.is_due = true;
 	}
@@ -351,7 +351,7 @@ static void begin_scan(struct rti_tree *tree)
 	d->has_skipped = false;
 	d->skipped = 0;
 	d->was_scanned = true;
-	rti_discovery_update_last_pid(&tree->discovery, tree->ctx);
+	rti_discovery_update_last_pid(d, tree->ctx);
 	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
 		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
@@ -418,7 +418,7 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 		rti_member_table_drop_files(&tree->table, tree->ctx);
 		find_members(tree, ask);
 	}
-	forgive_skipped(&tree->discovery, &tree->reasons);
+	forgive_skipped(d, &tree->reasons);
 }
 
 void rti_discovery_take_events(struct rti_tree *tree)
@@ -446,7 +446,7 @@ void rti_discovery_begin_list(struct rti_tree *tree)
 	d->was_scanned = true;
 	d->skipped = 0;
 	d->count_before = tree->table.count;
-	rti_discovery_update_last_pid(&tree->discovery, tree->ctx);
+	rti_discovery_update_last_pid(d, tree->ctx);
 }
 
 void rti_discovery_end_list(struct rti_tree *tree, int err)
@@ -473,7 +473,7 @@ static int open_events(struct rti_tree *tree, int32_t root)
 
 	if (tree->ctx->procfs->is_foreign)
 		return -EOPNOTSUPP;
-	if (rti_kernel_account_open(tree, root) == 0) {
+	if (rti_kernel_account_open(&tree->kernel_account, root) == 0) {
 		if (rti_fork_tracker_use_account(events, tree->kernel_account.programs) == 0)
 			return 0;
 		rti_kernel_account_free(tree);
@@ -504,20 +504,19 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid)
 
 /* The new root is a child of this process, so no other process can get its pid. If its stat cannot
  * be read now, e.g. for lack of descriptors, a later sample reads it. */
-int rti_replace_root(struct rti_tree *tree, int32_t pid)
+int rti_replace_root(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid)
 {
-	const struct rti_context *ctx = tree->ctx;
 	struct rti_pid_stat stat;
 	int err;
 
-	if (!pid || tree->table.members[0].pid == pid)
+	if (!pid || table->members[0].pid == pid)
 		return 0;
 	err = rti_pid_stat_read(ctx, pid, NULL, &stat);
 	if (err < 0)
 		stat = (struct rti_pid_stat){
 			.pid = pid, .ppid = ctx->platform->getpid(), .state = 'R', .num_threads = 1
 		};
-	rti_member_table_replace_all(&tree->table, ctx, &stat);
+	rti_member_table_replace_all(table, ctx, &stat);
 	return err == -ESRCH ? err : 0;
 }
 

@@ -14,7 +14,7 @@ int rti_discover_root(struct rti_tree *tree, int32_t pid);
 
 /* Start the tree at another process instead, a child of this process, before the first sample.
  * Returns 0, or -ESRCH if there is no such process, which is a member all the same. */
-int rti_replace_root(struct rti_tree *tree, int32_t pid);
+int rti_replace_root(struct rti_member_table *table, const struct rti_context *ctx, int32_t pid);
 
 /* Add the descendants that are new since the last call, and read the CPU clocks of all members.
  * ask says what their batch rows are to have. Members move in memory. */

@@ -20,28 +20,28 @@
 #define LEFT_RUNNING_READS_MAX 50
 #define NAP_NS 200000
 
-int rti_kernel_account_open(struct rti_tree *tree, int32_t root)
+int rti_kernel_account_open(struct rti_kernel_account *account, int32_t root)
 {
 	const struct rti_account_request request = { .root = root };
-	struct rti_kernel_account *account = &tree->kernel_account;
 
 	account->error =
 	    rti_bpf_lacks_capability() ? -EPERM : rti_account_open(&account->programs, &request);
 	return account->error;
 }
 
-void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command)
+void rti_kernel_account_follow(struct rti_kernel_account *account,
+                               struct rti_tree_account *of_command)
 {
-	tree->kernel_account.programs = of_command;
-	tree->kernel_account.is_of_command = of_command != NULL;
+	account->programs = of_command;
+	account->is_of_command = of_command != NULL;
 }
 
-uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole)
+uint64_t rti_kernel_account_processes(const struct rti_kernel_account *account, bool *is_whole)
 {
 	struct rti_account_counts counts = { 0 };
 
-	if (tree->kernel_account.is_of_command && tree->kernel_account.programs)
-		rti_account_count(tree->kernel_account.programs, &counts);
+	if (account->is_of_command && account->programs)
+		rti_account_count(account->programs, &counts);
 	if (is_whole)
 		*is_whole = counts.processes && !counts.unmarked;
 	return counts.processes;
@@ -139,13 +139,13 @@ static void apply(struct rti_tree *tree)
 		tree->reasons |= RT_REASON_EVENTS_LOST;
 }
 
-static void release(struct rti_tree *tree)
+static void release(struct rti_kernel_account *account, struct rti_discovery_state *d)
 {
-	if (!tree->kernel_account.is_of_command) {
-		rti_fork_tracker_forget_account(&tree->discovery.fork_tracker);
-		rti_account_close(tree->kernel_account.programs);
+	if (!account->is_of_command) {
+		rti_fork_tracker_forget_account(&d->fork_tracker);
+		rti_account_close(account->programs);
 	}
-	tree->kernel_account.programs = NULL;
+	account->programs = NULL;
 }
 
 void rti_kernel_account_sample(struct rti_tree *tree)
@@ -170,13 +170,13 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 		return;
 	/* The account belongs to the process that this one was forked from. What was counted until
 	 * then stays a lower bound. */
-	release(tree);
+	release(account, &tree->discovery);
 	account->has_lost = true;
 	tree->reasons |= RT_REASON_EVENTS_LOST;
 }
 
 void rti_kernel_account_free(struct rti_tree *tree)
 {
-	release(tree);
+	release(&tree->kernel_account, &tree->discovery);
 	tree->kernel_account = (struct rti_kernel_account){ 0 };
 }

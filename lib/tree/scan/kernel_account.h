@@ -13,20 +13,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rti_kernel_account;
 struct rti_tree;
 struct rti_tree_account;
 
 /* Load the programs and take in the tree below root, before its first sample. Takes 20 to 60 ms.
  * Returns 0; or -errno, as rti_account_open(): the tree is as before. */
-int rti_kernel_account_open(struct rti_tree *tree, int32_t root);
+int rti_kernel_account_open(struct rti_kernel_account *account, int32_t root);
 
 /* The programs of a command count the tree from its start. They stay the command's, which keeps
  * them for longer than the tree. NULL: there are none. */
-void rti_kernel_account_follow(struct rti_tree *tree, struct rti_tree_account *of_command);
+void rti_kernel_account_follow(struct rti_kernel_account *account,
+                               struct rti_tree_account *of_command);
 
 /* How many processes a command has had so far, by its programs; 0: the tree has no command
  * with programs. *is_whole: whether none was missed; may be NULL. Costs no system call. */
-uint64_t rti_kernel_account_processes(const struct rti_tree *tree, bool *is_whole);
+uint64_t rti_kernel_account_processes(const struct rti_kernel_account *account, bool *is_whole);
 
 /* All members were read: read the account, and apply it to the totals of this sample. The last
  * samples of a command wait until its threads have left their CPU, for 2 s at most. */

@@ -114,7 +114,7 @@ static int look_at_parent(struct rti_tree *tree, struct rti_parent *parent, stru
 	if (err == 0)
 		parent->clock_ns = has_clock ? now.total_ns : 0;
 	else if (err != -ESRCH && tree->ctx->platform->cpu_clock)
-		err = rti_clock_shows_exit(tree, m) ? -ESRCH : 0;
+		err = rti_clock_shows_exit(&tree->table, tree->ctx, m) ? -ESRCH : 0;
 	return err;
 }
 
@@ -234,9 +234,9 @@ bool rti_reused_pids_has_fork(const struct rti_reused_pids *r, int32_t pid)
 	return false;
 }
 
-void rti_reused_pids_set_lacking(struct rti_tree *tree)
+void rti_reused_pids_set_lacking(struct rti_reused_pids *r)
 {
-	tree->reused_pids.is_lacking = true;
+	r->is_lacking = true;
 }
 
 /* The former member may be found to have exited only in the next sample. E.g.: 42 is read, exits,

@@ -58,7 +58,7 @@ void rti_reused_pids_note_fork(struct rti_tree *tree, int32_t pid);
 bool rti_reused_pids_has_fork(const struct rti_reused_pids *r, int32_t pid);
 
 /* This sample lacks a process of the tree, since it has the pid of a member that has exited. */
-void rti_reused_pids_set_lacking(struct rti_tree *tree);
+void rti_reused_pids_set_lacking(struct rti_reused_pids *r);
 
 /* At the start of a sample: add the processes that were forked, once no member has their pids. */
 void rti_reused_pids_take(struct rti_tree *tree);

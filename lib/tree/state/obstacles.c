@@ -81,12 +81,13 @@ void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
 }
 
 /* Returns 0 if PSS is exact. What kept statm from being read comes first. */
-static int error_of_pss(const struct rti_tree *tree)
+static int error_of_pss(const struct rti_obstacles *obstacles,
+                        const struct rti_memory_state *memory, uint64_t want)
 {
-	const struct rti_memory_moment *moment = &tree->memory.moment;
-	int of_rss = rti_status_get(&tree->obstacles.status, RT_HAS_RSS);
+	const struct rti_memory_moment *moment = &memory->moment;
+	int of_rss = rti_status_get(&obstacles->status, RT_HAS_RSS);
 
-	if (!(tree->want & RT_HAS_PSS) || !moment->source || moment->is_exact)
+	if (!(want & RT_HAS_PSS) || !moment->source || moment->is_exact)
 		return 0;
 	return of_rss < 0 ? of_rss : moment->error;
 }
@@ -95,7 +96,7 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 {
 	struct rti_status *status = &tree->obstacles.status;
 	const int rss = rti_status_bit(RT_HAS_RSS), pss = rti_status_bit(RT_HAS_PSS);
-	int err = error_of_pss(tree);
+	int err = error_of_pss(&tree->obstacles, &tree->memory, tree->want);
 
 	if (err < 0)
 		rti_status_note(status, RT_HAS_PSS, err);

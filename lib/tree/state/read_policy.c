@@ -103,21 +103,21 @@ static void lower_to(uint64_t *value, uint64_t other)
 		*value = other;
 }
 
-uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m, uint64_t wanted)
+uint64_t rti_idle_until_ns(const struct rti_pid_domains *domains, const struct rti_watched *w,
+                           const struct rti_member *m, uint64_t wanted)
 {
-	const struct rti_pid_domains *domains = &tree->domains;
 	uint64_t known =
 	    m->values.figures.valid | m->values.figures.partial | m->values.figures.estimated;
 	uint64_t until_ns = UINT64_MAX;
 
-	if (missing_domains(&tree->domains, m, wanted, 0))
+	if (missing_domains(domains, m, wanted, 0))
 		return 0;
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		uint64_t provides = rti_pid_collectors[i]->provides & wanted;
 		const struct rti_stamp *read = &m->values.read[i];
 		/* A batch read says that RSS is as it was: see rti_tree.compares_rss. */
 		bool is_compared = rti_pid_collectors[i]->row_request & RTI_BATCH_RSS &&
-		                   (m->clock.row || tree->watched.is_partial);
+		                   (m->clock.row || w->is_partial);
 		bool is_current = read->clock_ns == m->read.clock_ns && !(provides & ~known);
 
 		if (provides & domains->seldom && !is_current)

@@ -80,8 +80,8 @@ bool rti_is_idle(const struct rti_tree *tree, const struct rti_member *m);
 
 /* When something is due next of a member if its CPU clock stands still; 0: in the next sample,
  * since something is missing. */
-uint64_t rti_idle_until_ns(const struct rti_tree *tree, const struct rti_member *m,
-                           uint64_t wanted);
+uint64_t rti_idle_until_ns(const struct rti_pid_domains *domains, const struct rti_watched *w,
+                           const struct rti_member *m, uint64_t wanted);
 
 /* Whether stat of a member could not be read when that was tried last. E.g.: there were no
  * descriptors left. So it may have another parent since, or be a zombie, and its account may hold

@@ -47,7 +47,7 @@ static bool counts_every_fork(const struct rti_tree *tree)
 	if (tree->ledger.self_only)
 		return true;
 	if (tree->kernel_account.is_of_command) {
-		rti_kernel_account_processes(tree, &is_whole);
+		rti_kernel_account_processes(&tree->kernel_account, &is_whole);
 		return is_whole;
 	}
 	if (!shared)

@@ -63,19 +63,20 @@ static void remember_share(const struct rti_tree *tree, struct rti_member *m)
 	add_gauges(tree, m, &alone);
 	m->summed.rss_bytes = alone.figures.rss_bytes;
 	m->summed.threads = (uint32_t)alone.figures.threads;
-	m->summed.times_in_ticks = rti_times_in_ticks(tree, m);
+	m->summed.times_in_ticks = rti_times_in_ticks(&tree->ledger, &tree->supervised, m);
 	m->summed.is_there = true;
 }
 
 /* Of the children that a member has reaped, what no other account says more exactly. */
-static void add_reaped(const struct rti_tree *tree, const struct rti_member *m,
+static void add_reaped(const struct rti_supervised_state *supervised,
+                       const struct rti_ledger *ledger, const struct rti_member *m,
                        struct rti_sums *sums)
 {
-	if (rti_is_final_account_current(&tree->supervised, m)) {
+	if (rti_is_final_account_current(supervised, m)) {
 		sums->is_final_account_current = true;
 		return;
 	}
-	if (tree->ledger.self_only || !rti_ledger_has_reaped(&m->account))
+	if (ledger->self_only || !rti_ledger_has_reaped(&m->account))
 		return;
 	sums->has_reaped = true;
 	sums->has_reaped_faults |= m->account.closed_faults > 0;
@@ -93,9 +94,9 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	if (tree->watched.watch)
 		remember_share(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
-	sums->times_in_ticks += rti_times_in_ticks(tree, m);
+	sums->times_in_ticks += rti_times_in_ticks(&tree->ledger, &tree->supervised, m);
 	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && m->pid != tree->supervised.pid;
-	add_reaped(tree, m, sums);
+	add_reaped(&tree->supervised, &tree->ledger, m, sums);
 	add_gauges(tree, m, sums);
 	sums->is_regular &= !missing && !unread && !figures->estimated;
 	out->valid &= ~missing;
@@ -118,7 +119,7 @@ static uint64_t count_all(const struct rti_tree *tree)
 {
 	const struct rti_shared_stats *shared = tree->supervised.shared;
 	uint64_t seen = tree->table.added - (tree->supervised.pid != 0);
-	uint64_t forked = rti_kernel_account_processes(tree, NULL);
+	uint64_t forked = rti_kernel_account_processes(&tree->kernel_account, NULL);
 
 	if (!forked && tree->kernel_account.has_counted)
 		forked = tree->kernel_account.counted.processes;
@@ -248,7 +249,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 		sum_members(tree);
 	*out = tree->sums.figures;
 	rti_obstacles_begin_sample(&tree->obstacles, &tree->discovery);
-	rti_memory_set_figures(tree, out);
+	rti_memory_set_figures(&tree->memory, tree->want, tree->now_ns, out);
 	rti_obstacles_note_pss(tree);
 	apply_accounts(tree);
 	rti_ledger_close(&tree->ledger);

@@ -66,8 +66,7 @@ static void try_to_open(struct rti_tree *tree)
 
 	if (w->is_unavailable || (!reader->batch && !reader->is_unavailable) ||
 	    !rti_watch_choice_is_due(&w->choice, tree->table.count) ||
-	    !rti_watch_choice_opens(&w->choice, tree->table.count,
-	                            read_switches(&tree->watched, tree->ctx)))
+	    !rti_watch_choice_opens(&w->choice, tree->table.count, read_switches(w, tree->ctx)))
 		return;
 	w->is_unavailable = rti_watch_open(&w->watch) < 0;
 	if (w->watch)
@@ -151,18 +150,18 @@ static int take_changes(struct rti_tree *tree, bool adds_members)
 }
 
 /* From now on nothing is due of a member that does not run, so each is read once more. */
-static void begin_partial_samples(struct rti_tree *tree)
+static void begin_partial_samples(struct rti_watched *w, struct rti_member_table *table,
+                                  uint64_t now_ns)
 {
-	struct rti_watched *w = &tree->watched;
 	struct rti_watch_counts counts;
 
 	rti_watch_count(w->watch, &counts);
 	w->stage = RTI_WATCH_SETTLED;
-	w->turned_ns = w->refreshed_ns = tree->now_ns;
+	w->turned_ns = w->refreshed_ns = now_ns;
 	w->unmarked = counts.unmarked;
 	w->reclaims = counts.reclaims;
 	rti_watch_choice_begin(&w->choice, counts.switches);
-	rti_member_table_look_anew(&tree->table);
+	rti_member_table_look_anew(table);
 }
 
 /* The programs have watched all threads of all members since the sample before, and that sample has
@@ -178,10 +177,10 @@ static void settle(struct rti_tree *tree)
 	if (found == 0)
 		found = search(tree, true);
 	if (found < 0 || ++w->tries > TRIES_MAX) {
-		stop(&tree->watched, &tree->table);
+		stop(w, &tree->table);
 		w->is_unavailable |= found < 0;
-	} else if (found == 0 && w->tries > 1 && are_all_marked(&tree->watched, &tree->table)) {
-		begin_partial_samples(tree);
+	} else if (found == 0 && w->tries > 1 && are_all_marked(w, &tree->table)) {
+		begin_partial_samples(w, &tree->table, tree->now_ns);
 	}
 }
 
@@ -226,7 +225,7 @@ bool rti_watched_begin(struct rti_tree *tree)
 	if (!w->watch)
 		try_to_open(tree);
 	else if (is_to_end(w, tree->table.count))
-		stop(&tree->watched, &tree->table);
+		stop(w, &tree->table);
 	if (w->stage == RTI_WATCH_SETTLING)
 		settle(tree);
 	w->is_partial = may_be_partial(tree);
@@ -247,22 +246,21 @@ uint64_t rti_watched_turn_ns(size_t members)
 /* RSS changes without a run: the kernel reclaims pages. Then all members are looked at, each second
  * at most. Other changes pass no hook, e.g. if a mapped file is cut, or another process writes to
  * the memory: so members are looked at in turn. */
-static void add_turns(struct rti_tree *tree)
+static void add_turns(struct rti_watched *w, const struct rti_member_table *table, uint64_t now_ns)
 {
-	struct rti_watched *w = &tree->watched;
-	uint64_t each_ns = rti_watched_turn_ns(tree->table.count),
-		 turns = (tree->now_ns - w->turned_ns) / each_ns;
+	uint64_t each_ns = rti_watched_turn_ns(table->count),
+		 turns = (now_ns - w->turned_ns) / each_ns;
 	struct rti_watch_counts counts;
 
 	rti_watch_count(w->watch, &counts);
 	w->turned_ns += turns * each_ns;
-	if (counts.reclaims != w->reclaims && tree->now_ns - w->refreshed_ns >= RTI_WHILE_IDLE_NS) {
+	if (counts.reclaims != w->reclaims && now_ns - w->refreshed_ns >= RTI_WHILE_IDLE_NS) {
 		w->reclaims = counts.reclaims;
-		w->refreshed_ns = tree->now_ns;
-		turns = tree->table.count;
+		w->refreshed_ns = now_ns;
+		turns = table->count;
 	}
-	for (uint64_t i = 0; i < turns && i < tree->table.count; i++) {
-		if (w->turn_next >= tree->table.count)
+	for (uint64_t i = 0; i < turns && i < table->count; i++) {
+		if (w->turn_next >= table->count)
 			w->turn_next = 0;
 		rti_index_set_add(&w->now, w->turn_next++);
 	}
@@ -284,7 +282,7 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 	err = take_changes(tree, true);
 	if (err < 0) {
 		/* E.g.: after a fork the watch is the parent's. */
-		stop(&tree->watched, &tree->table);
+		stop(w, &tree->table);
 		w->is_unavailable = true;
 		rti_discover_members(tree, ask);
 		return;
@@ -293,7 +291,7 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask)
 	/* What peak polls have added is behind the members of the last sample. */
 	for (size_t i = w->known; i < tree->table.count; i++)
 		rti_index_set_add(&w->now, i);
-	add_turns(tree);
+	add_turns(w, &tree->table, tree->now_ns);
 	w->looks = w->now.count;
 	rti_read_clocks_of(tree, &w->now, ask);
 }
@@ -317,31 +315,31 @@ static bool is_due_next(const struct rti_member *m)
 	return m->read.idle_until_ns != UINT64_MAX || rti_pid_stat_is_zombie(&m->stat);
 }
 
-void rti_watched_end(struct rti_tree *tree)
+void rti_watched_end(struct rti_watched *w, const struct rti_member_table *table, uint64_t now_ns,
+                     uint64_t clocks_ns)
 {
-	struct rti_watched *w = &tree->watched;
-	size_t count = tree->table.count;
+	size_t count = table->count;
 
 	/* A watch that has yet to settle saves nothing. */
 	if (w->is_partial)
 		rti_watch_choice_count_saved(&w->choice, count > w->looks ? count - w->looks : 0);
 	else if (!w->watch)
-		rti_watch_choice_count(&w->choice, count, w->ran, tree->clocks_ns);
+		rti_watch_choice_count(&w->choice, count, w->ran, clocks_ns);
 	w->ran = 0;
-	w->taken_ns = tree->now_ns;
+	w->taken_ns = now_ns;
 	w->known = count;
 	if (w->stage == RTI_WATCH_NONE)
 		return;
 	/* All members have been looked at. */
-	if (!w->is_partial && reserve(w, tree->table.capacity) == 0) {
+	if (!w->is_partial && reserve(w, table->capacity) == 0) {
 		rti_index_set_clear(&w->now);
 		rti_index_set_clear(&w->next);
 		rti_index_set_clear(&w->unsettled);
 		for (size_t i = 0; i < count; i++)
 			rti_index_set_add(&w->now, i);
 	}
-	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(&tree->watched, i)) != SIZE_MAX;) {
-		const struct rti_member *m = &tree->table.members[i];
+	for (size_t i = SIZE_MAX; (i = rti_watch_next_unsettled(w, i)) != SIZE_MAX;) {
+		const struct rti_member *m = &table->members[i];
 
 		if (is_due_next(m))
 			rti_index_set_add(&w->next, i);
@@ -442,8 +440,9 @@ void rti_watch_note_run(struct rti_watched *w)
 	w->ran++;
 }
 
-void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m)
+void rti_watch_note_exit(struct rti_watched *w, const struct rti_member_table *table,
+                         const struct rti_member *m)
 {
-	rti_watch_touch(&tree->watched, &tree->table, m);
-	tree->watched.must_sum_all = true;
+	rti_watch_touch(w, table, m);
+	w->must_sum_all = true;
 }

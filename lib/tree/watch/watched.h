@@ -27,7 +27,8 @@ void rti_watched_discover(struct rti_tree *tree, rti_batch_ask *ask);
 void rti_watched_look_again(struct rti_tree *tree);
 
 /* The sample is complete. */
-void rti_watched_end(struct rti_tree *tree);
+void rti_watched_end(struct rti_watched *w, const struct rti_member_table *table, uint64_t now_ns,
+                     uint64_t clocks_ns);
 
 void rti_watched_free(struct rti_watched *w, const struct rti_context *ctx);
 
@@ -57,6 +58,7 @@ void rti_watch_note_idle(struct rti_watched *w, const struct rti_member_table *t
 void rti_watch_note_run(struct rti_watched *w);
 
 /* A member has exited: sums cannot be moved by differences. */
-void rti_watch_note_exit(struct rti_tree *tree, const struct rti_member *m);
+void rti_watch_note_exit(struct rti_watched *w, const struct rti_member_table *table,
+                         const struct rti_member *m);
 
 #endif
