@@ -500,8 +500,8 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 		return;
 	}
 	tree->unchanged_samples = 0;
-	r.wanted = rti_wanted_of(tree, m);
-	facts = rti_gather_read_facts(tree, m, r.wanted);
+	facts = rti_gather_read_facts(tree, m);
+	r.wanted = facts.wanted;
 	if (facts.clock != RTI_CLOCK_UNCHANGED)
 		rti_watch_note_run(&tree->watched);
 	plan = rti_plan_read(&facts);
@@ -517,12 +517,13 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 
 void rti_force_read_member(struct rti_tree *tree, struct rti_member *m)
 {
-	struct member_read r = { .tree = tree, .m = m, .wanted = rti_wanted_of(tree, m) };
+	struct member_read r = { .tree = tree, .m = m };
 	struct rti_read_facts facts;
 	struct rti_read_plan plan;
 
 	rti_read_clock(tree->ctx, m);
-	facts = rti_gather_read_facts(tree, m, r.wanted);
+	facts = rti_gather_read_facts(tree, m);
+	r.wanted = facts.wanted;
 	if (facts.clock == RTI_CLOCK_UNCHANGED)
 		facts.clock = RTI_CLOCK_MOVED; /* by up to a tick, which it does not show yet */
 	plan = rti_plan_read(&facts);

@@ -63,10 +63,10 @@ static void gather_ages(const struct rti_pid_domains *domains, uint64_t now_ns,
 	}
 }
 
-struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const struct rti_member *m,
-                                            uint64_t wanted)
+struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const struct rti_member *m)
 {
 	const struct rti_pid_domains *domains = &tree->domains;
+	const uint64_t wanted = rti_wanted_of(tree, m);
 	/* CPU time has a clock of its own. Faults that only the ledger needs may be from the
 	 * last stat. So neither makes stat due. */
 	uint64_t in_stat_alone = tree->want & domains->after_stat & ~(uint64_t)RT_HAS_CPU;

@@ -67,9 +67,9 @@ uint64_t rti_wanted_of(const struct rti_tree *tree, const struct rti_member *m);
 /* The CPU clock of a member now, against where it stood when its account was read. */
 enum rti_clock_state rti_clock_state(const struct rti_member *m);
 
-/* wanted is rti_wanted_of() of this member. */
-struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree, const struct rti_member *m,
-                                            uint64_t wanted);
+/* What the plan of a member depends on. */
+struct rti_read_facts rti_gather_read_facts(const struct rti_tree *tree,
+                                            const struct rti_member *m);
 
 /* Whether the faults of a member are needed each time that it has run: it shares anonymous
  * pages, or may have inherited some. */
