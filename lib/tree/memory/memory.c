@@ -2,10 +2,12 @@
 /* The memory of a tree at one moment. */
 #include "tree/memory/memory.h"
 
+#include <errno.h>
+
 #include <rtrack/rtrack.h>
 
-#include "tree/memory/memory_confirm.h"
 #include "tree/memory/memory_note.h"
+#include "tree/read/member_read.h"
 #include "tree/read/member_row.h"
 #include "tree/read/memory_figures.h"
 #include "tree/read/pss_read.h"
@@ -17,6 +19,8 @@
 #define MODEL_IS_WRONG_NS 1000000000u
 /* In so short a time a process can hardly fill a thousandth of a peak. */
 #define ONE_MOMENT_NS 1000000u
+/* A peak is new if it is this part of the last one above it: a hundredth. */
+#define NEW_PEAK 100
 /* Peak polls read PSS only after so long without. */
 #define SAMPLES_ARE_RARE_NS UINT64_C(2000000000)
 
@@ -91,7 +95,7 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 			continue;
 		rti_executables_measure(executables, m->memory.executable,
 		                        m->memory.look.shared_pages,
-		                        rti_pss_of_files(pss->pss_bytes, pss->anon_bytes) /
+		                        rti_subtract_saturated(pss->pss_bytes, pss->anon_bytes) /
 		                            tree->ctx->platform->page_size);
 	}
 	rti_executables_learn(executables);
@@ -103,7 +107,7 @@ static void learn_outside_shmem(struct rti_tree *tree, const struct rti_pss_sum 
 	uint64_t shmem = rti_pages_to_bytes(tree, tree->memory.sums.shmem_pages_max);
 
 	tree->memory.has_outside_shmem =
-	    rti_pss_of_files(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
+	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
 }
 
 /* What was read at this moment corrects the model, which stands in until the next time. */
@@ -229,10 +233,98 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
 }
 
+/* --- Members are looked at one after the other. What one had, another may have by the time that it
+ * is looked at: then their sum was never held. --- */
+
+static uint64_t above(uint64_t peak)
+{
+	return rti_add_saturated(peak, peak / NEW_PEAK);
+}
+
+uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks)
+{
+	return rti_max(peaks->bytes, peaks->recent_bytes);
+}
+
+/* A sum above this is a new peak that is worth a read of PSS, and is confirmed. */
+static uint64_t new_peak_bytes(const struct rti_peak_state *peaks)
+{
+	return above(rti_memory_peak_bytes(peaks));
+}
+
+/* Whether a sum of this moment, or its lower bound, would be a new peak. */
+static bool has_new_peak(const struct rti_memory_state *memory, const struct rti_peak_state *peaks)
+{
+	const struct rti_memory_moment *moment = &memory->moment;
+
+	return moment->low_bytes > above(peaks->low_bytes) || moment->bytes > new_peak_bytes(peaks);
+}
+
+/* What has not run since its clock was read, before it was looked at, has neither ended nor
+ * released anything. To read the clock once more takes a 20th of the time that a look takes. The
+ * clock of a process that runs lags by up to a tick, so after looks that took less it shows too
+ * little. */
+static bool may_have_run(const struct rti_context *ctx, const struct rti_memory_state *memory,
+                         const struct rti_member *m)
+{
+	const struct rti_platform *platform = ctx->platform;
+	struct rti_cpu_clock now = m->clock.now;
+
+	return memory->took_ns < platform->tick_ns || !platform->cpu_clock || !m->clock.is_known ||
+	       platform->cpu_clock(m->pid, &now) < 0 || now.total_ns != m->clock.now.total_ns;
+}
+
+/* What it has more than before it may have from a member that has ended by now. Returns whether
+ * anything was taken back. */
+static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
+{
+	struct rti_memory_look look = m->memory.look;
+	int err;
+
+	if (!may_have_run(tree->ctx, &tree->memory, m))
+		return false;
+	err = rti_memory_look_again(tree, m, &look);
+	if (err == -ESRCH || (err == 0 && look.rss_pages == 0)) {
+		rti_memory_forget(tree, m);
+		return true;
+	}
+	if (err < 0 || !look.is_torn || look.rss_pages > m->memory.look.rss_pages)
+		return false;
+	rti_memory_note(tree, m, &look);
+	return true;
+}
+
+/* What one member alone had, no other can have had as well. */
+static bool have_several_memory(const struct rti_member_table *table)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		count += rti_memory_counts(&table->members[i].memory);
+	return count > 1;
+}
+
+/* Look at all members once more, and take back what some have no longer. Returns whether that has
+ * changed any sum. For looks that took so long that they may be of different moments. */
+static bool look_at_all_again(struct rti_tree *tree)
+{
+	bool has_changed = false;
+
+	if (!have_several_memory(&tree->table))
+		return false;
+	for (size_t i = 0; i < tree->table.count; i++) {
+		struct rti_member *m = &tree->table.members[i];
+
+		if (rti_memory_counts(&m->memory))
+			has_changed |= confirm_member(tree, m);
+	}
+	return has_changed;
+}
+
 static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impossible)
 {
-	if (tree->memory.took_ns < ONE_MOMENT_NS ||
-	    !rti_memory_has_new_peak(&tree->memory, &tree->peaks) || !rti_memory_confirm(tree))
+	if (tree->memory.took_ns < ONE_MOMENT_NS || !has_new_peak(&tree->memory, &tree->peaks) ||
+	    !look_at_all_again(tree))
 		return;
 	sum_model(tree);
 	sum_reads(tree, sum);
@@ -302,11 +394,10 @@ void rti_memory_poll(struct rti_tree *tree)
 	sum_reads(tree, &sum);
 	measure(tree, &sum, false);
 	state->took_ns = 0;
-	if (rti_memory_has_new_peak(state, &tree->peaks))
+	if (has_new_peak(state, &tree->peaks))
 		note_duration(state, tree->ctx, tree->now_ns);
 	confirm(tree, &sum, false);
-	if (state->moment.is_exact ||
-	    state->moment.bytes <= rti_memory_new_peak_bytes(&tree->peaks) ||
+	if (state->moment.is_exact || state->moment.bytes <= new_peak_bytes(&tree->peaks) ||
 	    !are_samples_rare(tree))
 		return;
 	rti_rows_keep(tree);

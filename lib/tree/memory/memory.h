@@ -21,4 +21,7 @@ void rti_memory_sample(struct rti_tree *tree);
  * read only if samples are rare, and if this may be a new peak. */
 void rti_memory_poll(struct rti_tree *tree);
 
+/* The largest sum so far. */
+uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks);
+
 #endif

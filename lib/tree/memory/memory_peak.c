@@ -6,7 +6,6 @@
 
 #include "tree/exits/usage_post.h"
 #include "tree/memory/memory.h"
-#include "tree/memory/memory_confirm.h"
 #include "tree/memory/memory_note.h"
 #include "tree/read/member_read.h"
 #include "tree/read/member_row.h"

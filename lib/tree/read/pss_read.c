@@ -328,12 +328,14 @@ uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
 
 /* By how much the PSS of a member changes if one more process maps what it has mapped of files and
  * shared memory, or one less does. E.g.: it has 200 MiB that three processes have mapped, so 67 MiB
- * are its part: that becomes 100 MiB if one of them ends. */
+ * are its part: that becomes 100 MiB if one of them ends. The anonymous part may be larger than the
+ * whole: what has changed since is added to each for itself. */
 static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t mapped = rti_pages_to_bytes(tree, m->memory.look.shared_pages),
-		 part = m->pss.has_kinds ? rti_pss_of_files(m->pss.pss_bytes, m->pss.anon_bytes)
-	                                 : mapped;
+		 part = m->pss.has_kinds
+	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
+	                    : mapped;
 
 	if (mapped < 2 * part || mapped == 0)
 		return rti_min(part, mapped);

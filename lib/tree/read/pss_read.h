@@ -7,17 +7,9 @@
 #include <stdint.h>
 
 #include "tree/member/memory_judge.h"
-#include "util/arith.h"
 
 struct rti_tree;
 struct rti_member;
-
-/* The part of a PSS that is of files and of shared memory. The anonymous part may be larger than
- * the whole: what has changed since is added to each for itself. */
-static inline uint64_t rti_pss_of_files(uint64_t pss_bytes, uint64_t anon_bytes)
-{
-	return rti_subtract_saturated(pss_bytes, anon_bytes);
-}
 
 /* Read the PSS of all members for which it is not known well enough, if the budget allows that. If
  * it can never pay for all of them, read some, to learn from. *sum is as rti_pss_sum() puts it, and
