@@ -46,7 +46,7 @@ static void explain_budget(const struct rti_tree *tree, struct rti_explanation *
 	out->cause = tree->memory.may_read ? RTI_CAUSE_PSS_SHARE : RTI_CAUSE_NO_PSS_READS;
 	for (size_t i = 0; tree->memory.may_read && i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
-		uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages);
+		uint64_t rss_bytes = rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages);
 
 		if (!rti_memory_counts(&m->memory) ||
 		    rti_pss_is_short(budget, rti_pss_predict(budget, rss_bytes)))

@@ -31,7 +31,7 @@ void rti_memory_init(struct rti_tree *tree, uint64_t want)
 	state->is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
 	state->may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
 	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
-	tree->memory_changes++; /* nothing is summed up yet */
+	tree->memory.changes++; /* nothing is summed up yet */
 }
 
 void rti_memory_set_root(struct rti_memory_state *memory, int32_t pid)
@@ -50,9 +50,9 @@ static void sum_model(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 
-	if (state->is_modelled && state->summed_changes == tree->memory_changes)
+	if (state->is_modelled && state->summed_changes == tree->memory.changes)
 		return;
-	state->summed_changes = tree->memory_changes;
+	state->summed_changes = tree->memory.changes;
 	rti_memory_sum(&tree->table, &state->sums);
 	rti_executables_open(&state->executables);
 	for (size_t i = 0; i < tree->table.count; i++) {
@@ -68,11 +68,11 @@ static void sum_reads(struct rti_tree *tree, struct rti_pss_sum *out)
 {
 	struct rti_memory_state *state = &tree->memory;
 
-	if (!state->are_reads_lasting || state->reads_changes != tree->memory_changes ||
-	    state->reads_drift != tree->drift) {
+	if (!state->are_reads_lasting || state->reads_changes != tree->memory.changes ||
+	    state->reads_drift != tree->memory.drift) {
 		rti_pss_sum(tree, &state->reads);
-		state->reads_changes = tree->memory_changes;
-		state->reads_drift = tree->drift;
+		state->reads_changes = tree->memory.changes;
+		state->reads_drift = tree->memory.drift;
 		/* What could not be read is tried again, and a tree without memory is not old. */
 		state->are_reads_lasting =
 		    state->reads.has_all && state->reads.oldest_ns < tree->now_ns;
@@ -91,7 +91,8 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 
 		if (!rti_memory_counts(&m->memory) || pss->at_ns != tree->now_ns ||
 		    !pss->has_kinds ||
-		    rti_pages_to_bytes(tree, tree->drift - pss->drift) > sum->bytes / RTI_PSS_DOUBT)
+		    rti_pages_to_bytes(tree->ctx, tree->memory.drift - pss->drift) >
+		        sum->bytes / RTI_PSS_DOUBT)
 			continue;
 		rti_executables_measure(executables, m->memory.executable,
 		                        m->memory.look.shared_pages,
@@ -104,7 +105,7 @@ static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
 /* The members together have less than what one of them has mapped. */
 static void learn_outside_shmem(struct rti_tree *tree, const struct rti_pss_sum *sum)
 {
-	uint64_t shmem = rti_pages_to_bytes(tree, tree->memory.sums.shmem_pages_max);
+	uint64_t shmem = rti_pages_to_bytes(tree->ctx, tree->memory.sums.shmem_pages_max);
 
 	tree->memory.has_outside_shmem =
 	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
@@ -122,13 +123,15 @@ static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 		learn_outside_shmem(tree, sum);
 		state->was_calibrated = true;
 		state->excess_copied_bytes = rti_pages_to_bytes(
-		    tree, rti_memory_calibrate(&tree->table, &state->sums,
-		                               sum->anon_bytes / tree->ctx->platform->page_size));
+		    tree->ctx,
+		    rti_memory_calibrate(&tree->table, &state->sums,
+		                         sum->anon_bytes / tree->ctx->platform->page_size));
 	}
-	tree->memory_changes++;
+	tree->memory.changes++;
 	sum_model(tree);
 	state->excess_file_bytes = rti_pages_to_bytes(
-	    tree, rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
+	    tree->ctx,
+	    rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
 }
 
 /* What was read is not possible. If it still is not a second later, and no member has come, the
@@ -148,7 +151,8 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	}
 	if (tree->now_ns - state->contradicted_ns >= MODEL_IS_WRONG_NS)
 		return false;
-	tree->drift = rti_add_saturated(tree->drift, state->sums.rss_pages); /* read it all again */
+	tree->memory.drift =
+	    rti_add_saturated(tree->memory.drift, state->sums.rss_pages); /* read it all again */
 	return true;
 }
 
@@ -375,7 +379,7 @@ void rti_memory_sample(struct rti_tree *tree)
 static bool are_samples_rare(const struct rti_tree *tree)
 {
 	return tree->now_ns - tree->sampled_ns >= SAMPLES_ARE_RARE_NS &&
-	       tree->now_ns - tree->pss_rounds.tried_ns >= SAMPLES_ARE_RARE_NS;
+	       tree->now_ns - tree->memory.rounds.tried_ns >= SAMPLES_ARE_RARE_NS;
 }
 
 void rti_memory_poll(struct rti_tree *tree)

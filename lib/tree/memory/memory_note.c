@@ -127,12 +127,12 @@ static void leave(struct rti_tree *tree, struct rti_member *m)
 	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
 	uint64_t shared = rti_memory_leave(&tree->table, m);
 
-	tree->memory_changes++;
-	tree->drift = rti_add_saturated(tree->drift, had_space ? shared : 0);
+	tree->memory.changes++;
+	tree->memory.drift = rti_add_saturated(tree->memory.drift, had_space ? shared : 0);
 	/* What its children have from it they may still share with the process that forked it. */
 	if (m->pid == tree->memory.root_pid && !has_forked)
 		tree->memory.has_outside_sharer = false;
-	tree->pss_rounds.next_try_ns = 0; /* what is left may cost less */
+	tree->memory.rounds.next_try_ns = 0; /* what is left may cost less */
 	rti_executables_leave(&tree->memory.executables, m->memory.executable);
 	m->memory.executable = -1;
 	m->pss = (struct rti_pss_part){ 0 };
@@ -187,7 +187,7 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 		rti_memory_note(tree, parent, &now);
 	else
 		parent->memory.look.faults = parent->memory.counted.faults = now.faults;
-	tree->memory_changes++;
+	tree->memory.changes++;
 }
 
 /* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
@@ -213,12 +213,12 @@ static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_m
 		                      parent->memory.before_at_ns + tree->memory.longest_ns);
 	}
 	shared = rti_memory_join(&m->memory, &first, parent);
-	tree->memory_changes++;
+	tree->memory.changes++;
 	enter_program(&tree->memory, tree->ctx, m, parent);
 	if (parent && shares_space(tree->ctx, m, parent, look))
 		m->memory.has_parents_space = true;
 	else
-		tree->drift = rti_add_saturated(tree->drift, shared);
+		tree->memory.drift = rti_add_saturated(tree->memory.drift, shared);
 	if (look->is_forked && has_parent_outside(tree, m, parent) && !tree->supervised.pid)
 		tree->memory.has_outside_sharer = true;
 }
@@ -237,8 +237,9 @@ static bool is_same(const struct rti_member *m, const struct rti_memory_look *no
 static void update(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *now)
 {
 	if (!is_same(m, now))
-		tree->memory_changes++;
-	tree->drift = rti_add_saturated(tree->drift, rti_memory_update(&m->memory, now));
+		tree->memory.changes++;
+	tree->memory.drift =
+	    rti_add_saturated(tree->memory.drift, rti_memory_update(&m->memory, now));
 }
 
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -277,7 +278,7 @@ void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
 {
 	if (m->memory.is_present && tree->memory.is_modelled)
 		leave(tree, m);
-	tree->memory_changes++;
+	tree->memory.changes++;
 	m->memory.is_present = m->memory.is_unknown = false;
 	m->memory.look = (struct rti_memory_look){ 0 };
 }
@@ -315,7 +316,7 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 		return;
 	/* What could not be read is not 0: it stays as it was. */
 	if (m->memory.is_unknown != !(f->valid & RT_HAS_RSS))
-		tree->memory_changes++;
+		tree->memory.changes++;
 	m->memory.is_unknown = !(f->valid & RT_HAS_RSS);
 	if (m->memory.is_unknown)
 		return;

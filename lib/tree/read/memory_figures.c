@@ -28,7 +28,7 @@ void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want
 /* Whether what was read of a member has not moved since, by what members have done. */
 static bool is_read_usable(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t doubt = rti_pages_to_bytes(tree, tree->drift - m->pss.drift);
+	uint64_t doubt = rti_pages_to_bytes(tree->ctx, tree->memory.drift - m->pss.drift);
 
 	if (!m->pss.at_ns || m->pss.error < 0)
 		return false;
@@ -73,7 +73,7 @@ static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_me
 	anon = (double)rti_memory_anon_share(&tree->table, m) * tree->memory.share_scale;
 	shared = (double)memory->look.shared_pages *
 	         rti_executables_share(&tree->memory.executables, memory->executable);
-	return rti_pages_to_bytes(tree, (uint64_t)(anon + shared));
+	return rti_pages_to_bytes(tree->ctx, (uint64_t)(anon + shared));
 }
 
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,

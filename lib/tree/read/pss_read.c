@@ -38,8 +38,8 @@ static bool is_due(uint64_t now_ns, const struct rti_member *m, uint64_t drift)
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
 static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t cost_ns =
-	    rti_pss_predict(&tree->pss_budget, rti_pages_to_bytes(tree, m->memory.look.rss_pages));
+	uint64_t cost_ns = rti_pss_predict(&tree->pss_budget,
+	                                   rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages));
 
 	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
 		return cost_ns;
@@ -71,7 +71,7 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 	pss->pss_bytes = rollup->pss_kib * 1024;
 	pss->anon_bytes = rollup->pss_anon_kib * 1024;
 	pss->has_kinds = rollup->has_kinds;
-	pss->drift = tree->drift;
+	pss->drift = tree->memory.drift;
 	pss->anon_pages =
 	    rti_subtract_saturated(rss_then(tree->ctx, m, rollup), m->memory.look.shared_pages);
 }
@@ -79,7 +79,7 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 /* Returns the CPU time of the caller afterwards, which is where the next one starts. */
 static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_t started_ns)
 {
-	uint64_t rss_bytes = rti_pages_to_bytes(tree, m->memory.look.rss_pages), ended_ns;
+	uint64_t rss_bytes = rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages), ended_ns;
 	struct rti_smaps_rollup rollup;
 	int err = rti_read_rollup(tree, m, &rollup);
 
@@ -88,7 +88,7 @@ static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_
 	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
 	store_read(tree, m, err, &rollup);
 	tree->unchanged_samples = 0;
-	tree->memory_changes++;
+	tree->memory.changes++;
 	return ended_ns;
 }
 
@@ -131,7 +131,7 @@ static void check_members(struct rti_tree *tree)
 			moved += (uint64_t)pages;
 	}
 	/* The next sample will see these changes, and count them once more. */
-	tree->drift = rti_add_saturated(tree->drift, moved);
+	tree->memory.drift = rti_add_saturated(tree->memory.drift, moved);
 }
 
 /* What reading all that is due would cost; can_have_all is cleared if some of it must not be
@@ -185,7 +185,7 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 	size_t count = tree->table.count, step = step_of_round(count);
 
 	for (; *at < count; ++*at) {
-		size_t i = (tree->pss_rounds.next + *at * step) % count;
+		size_t i = (tree->memory.rounds.next + *at * step) % count;
 		struct rti_member *m = &tree->table.members[i];
 
 		if (is_due(tree->now_ns, m, drift) &&
@@ -225,14 +225,14 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
  * what it costs to read all of it anew. */
 static bool can_spare_all(struct rti_tree *tree, struct round *out)
 {
-	struct rti_pss_rounds *rounds = &tree->pss_rounds;
+	struct rti_pss_rounds *rounds = &tree->memory.rounds;
 
-	if (tree->now_ns < rounds->next_spare_ns && rounds->spare_changes == tree->memory_changes)
+	if (tree->now_ns < rounds->next_spare_ns && rounds->spare_changes == tree->memory.changes)
 		return false;
 	*out = plan_round(tree, UINT64_MAX);
 	if (rti_pss_can_spare(&tree->pss_budget, out->cost_ns))
 		return true;
-	rounds->spare_changes = tree->memory_changes;
+	rounds->spare_changes = tree->memory.changes;
 	rounds->next_spare_ns =
 	    tree->now_ns + rti_pss_spare_wait_ns(&tree->pss_budget, out->cost_ns);
 	return false;
@@ -253,7 +253,7 @@ static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum
 	if (tree->memory.needs_fresh_reads || has_no_limit(&tree->pss_budget))
 		return plan_round(tree, UINT64_MAX);
 	if (!rti_memory_is_within_doubt(sum))
-		return plan_round(tree, tree->drift);
+		return plan_round(tree, tree->memory.drift);
 	if (tree->now_ns > rti_memory_good_until_ns(sum) && can_spare_all(tree, &all))
 		return all;
 	return plan_old(tree, sum);
@@ -278,8 +278,8 @@ static bool read_round(struct rti_tree *tree, const struct round *round, struct 
 	}
 	if (!has_read)
 		return false;
-	tree->pss_rounds.next =
-	    (tree->pss_rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
+	tree->memory.rounds.next =
+	    (tree->memory.rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
 	check_members(tree);
 	rti_pss_sum(tree, sum);
 	rti_pss_spend(&tree->pss_budget, 0, tree->ctx->platform->thread_cpu_ns() - own_cpu_ns);
@@ -291,14 +291,14 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
 	const struct rti_pss_budget *budget = &tree->pss_budget;
 	struct round round;
 
-	if (!tree->memory.may_read || tree->now_ns < tree->pss_rounds.next_try_ns)
+	if (!tree->memory.may_read || tree->now_ns < tree->memory.rounds.next_try_ns)
 		return false;
-	tree->pss_rounds.tried_ns = tree->now_ns;
+	tree->memory.rounds.tried_ns = tree->now_ns;
 	round = choose_round(tree, sum);
 	if (round.cost_ns == 0)
 		return false;
 	if (!rti_pss_can_afford(budget, round.cost_ns)) {
-		tree->pss_rounds.next_try_ns =
+		tree->memory.rounds.next_try_ns =
 		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
 		return false;
 	}
@@ -311,9 +311,9 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
 static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes,
                          uint64_t max_pages)
 {
-	uint64_t then = rti_pages_to_bytes(tree, m->pss.anon_pages),
-		 now = rti_pages_to_bytes(tree, rti_memory_anon_pages(&m->memory.look)),
-		 max_bytes = rti_pages_to_bytes(tree, max_pages);
+	uint64_t then = rti_pages_to_bytes(tree->ctx, m->pss.anon_pages),
+		 now = rti_pages_to_bytes(tree->ctx, rti_memory_anon_pages(&m->memory.look)),
+		 max_bytes = rti_pages_to_bytes(tree->ctx, max_pages);
 
 	if (m->memory.look.at_ns > m->pss.at_ns)
 		bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
@@ -332,7 +332,7 @@ uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
  * whole: what has changed since is added to each for itself. */
 static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t mapped = rti_pages_to_bytes(tree, m->memory.look.shared_pages),
+	uint64_t mapped = rti_pages_to_bytes(tree->ctx, m->memory.look.shared_pages),
 		 part = m->pss.has_kinds
 	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
 	                    : mapped;
@@ -366,7 +366,7 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 
 void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
 {
-	uint64_t drift = tree->drift;
+	uint64_t drift = tree->memory.drift;
 
 	*out =
 	    (struct rti_pss_sum){ .has_all = true, .has_kinds = true, .oldest_ns = tree->now_ns };
@@ -379,5 +379,5 @@ void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
 			add_member(tree, m, out, &drift);
 	}
 	out->has_all &= out->unknown == 0;
-	out->doubt_bytes = rti_pages_to_bytes(tree, tree->drift - drift);
+	out->doubt_bytes = rti_pages_to_bytes(tree->ctx, tree->memory.drift - drift);
 }

@@ -163,13 +163,6 @@ struct rti_tree {
 	struct rti_ledger ledger;         /* written by ledger.c; self_only by tree.c */
 	struct rti_pss_budget pss_budget; /* written by pss_budget.c */
 	struct rti_memory_state memory;
-	struct rti_pss_rounds pss_rounds;
-	/* Pages that members have come to share, or share no longer, so far. What was read of PSS
-	 * before is off by as much. */
-	uint64_t drift;
-	/* Counts up whenever anything changes that the sums of memory are made of: what is known of
-	 * the memory of a member, or what was read of it. */
-	uint64_t memory_changes;
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_rows_state rows;
@@ -227,7 +220,6 @@ struct rti_tree {
 	uint32_t reasons;        /* RT_REASON_ bits so far */
 };
 
-#define rti_pages_to_bytes(tree, pages)                                                            \
-	rti_multiply_saturated(pages, (tree)->ctx->platform->page_size)
+#define rti_pages_to_bytes(ctx, pages) rti_multiply_saturated(pages, (ctx)->platform->page_size)
 
 #endif

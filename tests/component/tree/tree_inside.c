@@ -88,8 +88,8 @@ static void check_read_sums(const struct rti_tree *tree)
 	const struct rti_pss_sum *kept = &tree->memory.reads;
 	struct rti_pss_sum sum;
 
-	if (!tree->memory.are_reads_lasting || tree->memory.reads_changes != tree->memory_changes ||
-	    tree->memory.reads_drift != tree->drift)
+	if (!tree->memory.are_reads_lasting || tree->memory.reads_changes != tree->memory.changes ||
+	    tree->memory.reads_drift != tree->memory.drift)
 		return;
 	rti_pss_sum(tree, &sum);
 	ck_assert(sum.has_all && sum.has_kinds == kept->has_kinds && sum.error == kept->error);
