@@ -52,7 +52,7 @@ static void drop_moved(struct rti_tree *tree)
 			continue;
 		rti_ledger_note_exit(&tree->ledger);
 		rti_ledger_keep_last_seen(&tree->ledger, &m->account);
-		rti_memory_forget(tree, m);
+		rti_memory_forget(&tree->memory, &tree->table, m);
 		rti_mark_exited(tree, m);
 		has_moved = true;
 	}

@@ -124,7 +124,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	rti_exits_note_kept(tree, root, use ? RT_HAS_CPU | RT_HAS_FAULTS : 0);
 	rti_report_exit(tree, root);
-	rti_memory_forget(tree, root);
+	rti_memory_forget(&tree->memory, &tree->table, root);
 	rti_mark_exited(tree, root);
 	rti_member_table_remove_exited(&tree->table, tree->ctx);
 	rti_rows_begin(tree);

@@ -78,7 +78,7 @@ void rti_tree_free(struct rti_tree *tree)
 {
 	rti_cgroup_close(&tree->supervised.cgroup, tree->ctx);
 	rti_tree_loop_free(&tree->loop);
-	rti_kernel_account_free(tree);
+	rti_kernel_account_free(&tree->kernel_account, &tree->discovery);
 	rti_discovery_free(&tree->discovery, tree->ctx);
 	rti_reused_pids_free(&tree->reused_pids);
 	rti_batch_reader_free(&tree->batch_reader);

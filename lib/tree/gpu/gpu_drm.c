@@ -43,8 +43,8 @@ static int read_fdinfo(const struct rti_context *ctx, struct rti_tree_gpu *gpu,
 
 /* A descriptor that is of no DRM device any more was closed, and its number used again. If it has
  * only just been listed, it is of a driver that has no figures. That of NVIDIA has none there. */
-static enum outcome judge(struct rti_tree *tree, const struct rti_gpu_member *known, int err,
-                          bool is_fresh)
+static enum outcome judge(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                          const struct rti_gpu_member *known, int err, bool is_fresh)
 {
 	switch (err) {
 	case 0:
@@ -57,10 +57,10 @@ static enum outcome judge(struct rti_tree *tree, const struct rti_gpu_member *kn
 		if (!is_fresh)
 			return CHANGED;
 		if (!known->has_nvidia)
-			rti_gpu_note_all_unknown(tree->gpu, &tree->table, -EOPNOTSUPP, known->pid);
+			rti_gpu_note_all_unknown(gpu, table, -EOPNOTSUPP, known->pid);
 		return READ;
 	default:
-		rti_gpu_note_all_unknown(tree->gpu, &tree->table, err, known->pid);
+		rti_gpu_note_all_unknown(gpu, table, err, known->pid);
 		return READ;
 	}
 }
@@ -76,8 +76,8 @@ static enum outcome read_all(struct rti_tree *tree, const struct rti_gpu_member 
 
 		if (gpu->files.file[i].pid != known->pid)
 			continue;
-		outcome = judge(tree, known, read_fdinfo(tree->ctx, tree->gpu, &gpu->files.file[i]),
-		                is_fresh);
+		outcome = judge(tree->gpu, &tree->table, known,
+		                read_fdinfo(tree->ctx, tree->gpu, &gpu->files.file[i]), is_fresh);
 		if (outcome != READ)
 			return outcome;
 	}

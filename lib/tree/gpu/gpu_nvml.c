@@ -17,7 +17,9 @@ static const struct rti_member *member_of(const struct rti_member_table *table,
 }
 
 /* Whether members work on a device, or on a partition of it, which come right after it. */
-static bool is_used(const struct rti_tree *tree, const struct rti_gpu_readings *nvml, size_t gpu)
+static bool is_used(const struct rti_member_table *table,
+                    const struct rti_supervised_state *supervised,
+                    const struct rti_gpu_readings *nvml, size_t gpu)
 {
 	size_t last = gpu;
 
@@ -26,7 +28,7 @@ static bool is_used(const struct rti_tree *tree, const struct rti_gpu_readings *
 		last++;
 	for (size_t i = 0; i < nvml->use_count; i++)
 		if (nvml->use[i].gpu >= gpu && nvml->use[i].gpu <= last &&
-		    member_of(&tree->table, &tree->supervised, &nvml->use[i]))
+		    member_of(table, supervised, &nvml->use[i]))
 			return true;
 	return false;
 }
@@ -67,7 +69,7 @@ static int add_devices(struct rti_tree *tree, const struct rti_gpu_readings *nvm
 
 		if (unknown == 0 && !nvml->gpu[i].is_partition && device_err != -EOPNOTSUPP)
 			unknown = device_err;
-		if (is_used(tree, nvml, i))
+		if (is_used(&tree->table, &tree->supervised, nvml, i))
 			err = add_device(tree, nvml, i);
 	}
 	return err < 0 ? err : unknown;

@@ -46,17 +46,15 @@ void rti_memory_free(struct rti_memory_state *memory)
 
 /* E.g.: members that ran, and have neither mapped nor touched a page, leave all sums as they
  * were. */
-static void sum_model(struct rti_tree *tree)
+static void sum_model(struct rti_memory_state *state, struct rti_member_table *table)
 {
-	struct rti_memory_state *state = &tree->memory;
-
-	if (state->is_modelled && state->summed_changes == tree->memory.changes)
+	if (state->is_modelled && state->summed_changes == state->changes)
 		return;
-	state->summed_changes = tree->memory.changes;
-	rti_memory_sum(&tree->table, &state->sums);
+	state->summed_changes = state->changes;
+	rti_memory_sum(table, &state->sums);
 	rti_executables_open(&state->executables);
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_memory_part *m = &tree->table.members[i].memory;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_memory_part *m = &table->members[i].memory;
 
 		if (rti_memory_counts(m))
 			rti_executables_add(&state->executables, m->executable,
@@ -81,33 +79,35 @@ static void sum_reads(struct rti_tree *tree, struct rti_pss_sum *out)
 }
 
 /* Learn from the members that were read at this moment, unless they have changed meanwhile. */
-static void learn_sharing(struct rti_tree *tree, const struct rti_pss_sum *sum)
+static void learn_sharing(struct rti_memory_state *memory, const struct rti_member_table *table,
+                          const struct rti_context *ctx, uint64_t now_ns,
+                          const struct rti_pss_sum *sum)
 {
-	struct rti_executables *executables = &tree->memory.executables;
+	struct rti_executables *executables = &memory->executables;
 
-	for (size_t i = 0; i < tree->table.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct rti_member *m = &table->members[i];
 		const struct rti_pss_part *pss = &m->pss;
 
-		if (!rti_memory_counts(&m->memory) || pss->at_ns != tree->now_ns ||
-		    !pss->has_kinds ||
-		    rti_pages_to_bytes(tree->ctx, tree->memory.drift - pss->drift) >
+		if (!rti_memory_counts(&m->memory) || pss->at_ns != now_ns || !pss->has_kinds ||
+		    rti_pages_to_bytes(ctx, memory->drift - pss->drift) >
 		        sum->bytes / RTI_PSS_DOUBT)
 			continue;
 		rti_executables_measure(executables, m->memory.executable,
 		                        m->memory.look.shared_pages,
 		                        rti_subtract_saturated(pss->pss_bytes, pss->anon_bytes) /
-		                            tree->ctx->platform->page_size);
+		                            ctx->platform->page_size);
 	}
 	rti_executables_learn(executables);
 }
 
 /* The members together have less than what one of them has mapped. */
-static void learn_outside_shmem(struct rti_tree *tree, const struct rti_pss_sum *sum)
+static void learn_outside_shmem(struct rti_memory_state *memory, const struct rti_context *ctx,
+                                const struct rti_pss_sum *sum)
 {
-	uint64_t shmem = rti_pages_to_bytes(tree->ctx, tree->memory.sums.shmem_pages_max);
+	uint64_t shmem = rti_pages_to_bytes(ctx, memory->sums.shmem_pages_max);
 
-	tree->memory.has_outside_shmem =
+	memory->has_outside_shmem =
 	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
 }
 
@@ -117,10 +117,10 @@ static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 	struct rti_memory_state *state = &tree->memory;
 	uint64_t file_pages = rti_executables_pages(&state->executables);
 
-	learn_sharing(tree, sum);
+	learn_sharing(state, &tree->table, tree->ctx, tree->now_ns, sum);
 	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns &&
 	    rti_memory_is_within_doubt(sum)) {
-		learn_outside_shmem(tree, sum);
+		learn_outside_shmem(state, tree->ctx, sum);
 		state->was_calibrated = true;
 		state->excess_copied_bytes = rti_pages_to_bytes(
 		    tree->ctx,
@@ -128,7 +128,7 @@ static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
 		                         sum->anon_bytes / tree->ctx->platform->page_size));
 	}
 	tree->memory.changes++;
-	sum_model(tree);
+	sum_model(state, &tree->table);
 	state->excess_file_bytes = rti_pages_to_bytes(
 	    tree->ctx,
 	    rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
@@ -289,7 +289,7 @@ static bool confirm_member(struct rti_tree *tree, struct rti_member *m)
 		return false;
 	err = rti_memory_look_again(tree, m, &look);
 	if (err == -ESRCH || (err == 0 && look.rss_pages == 0)) {
-		rti_memory_forget(tree, m);
+		rti_memory_forget(&tree->memory, &tree->table, m);
 		return true;
 	}
 	if (err < 0 || !look.is_torn || look.rss_pages > m->memory.look.rss_pages)
@@ -330,7 +330,7 @@ static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impo
 	if (tree->memory.took_ns < ONE_MOMENT_NS || !has_new_peak(&tree->memory, &tree->peaks) ||
 	    !look_at_all_again(tree))
 		return;
-	sum_model(tree);
+	sum_model(&tree->memory, &tree->table);
 	sum_reads(tree, sum);
 	measure(tree, sum, is_impossible);
 }
@@ -351,7 +351,7 @@ void rti_memory_sample(struct rti_tree *tree)
 		for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);)
 			note_member(tree, &tree->table.members[i]);
 		if (state->is_modelled || !tree->watched.is_partial)
-			sum_model(tree);
+			sum_model(state, &tree->table);
 	}
 	if (!state->is_modelled) {
 		measure_rss(state, tree->ctx);
@@ -388,7 +388,7 @@ void rti_memory_poll(struct rti_tree *tree)
 	struct rti_pss_sum sum;
 
 	state->was_calibrated = false;
-	sum_model(tree);
+	sum_model(state, &tree->table);
 	if (!state->is_modelled) {
 		measure_rss(state, tree->ctx);
 		return;

@@ -122,18 +122,19 @@ static bool was_forked_before(const struct rti_context *ctx, const struct rti_me
 	return m->has_starttime && start_ns < monotonic_ns + now.boottime_ns - now.monotonic_ns;
 }
 
-static void leave(struct rti_tree *tree, struct rti_member *m)
+static void leave(struct rti_memory_state *memory, struct rti_member_table *table,
+                  struct rti_member *m)
 {
 	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
-	uint64_t shared = rti_memory_leave(&tree->table, m);
+	uint64_t shared = rti_memory_leave(table, m);
 
-	tree->memory.changes++;
-	tree->memory.drift = rti_add_saturated(tree->memory.drift, had_space ? shared : 0);
+	memory->changes++;
+	memory->drift = rti_add_saturated(memory->drift, had_space ? shared : 0);
 	/* What its children have from it they may still share with the process that forked it. */
-	if (m->pid == tree->memory.root_pid && !has_forked)
-		tree->memory.has_outside_sharer = false;
-	tree->memory.rounds.next_try_ns = 0; /* what is left may cost less */
-	rti_executables_leave(&tree->memory.executables, m->memory.executable);
+	if (m->pid == memory->root_pid && !has_forked)
+		memory->has_outside_sharer = false;
+	memory->rounds.next_try_ns = 0; /* what is left may cost less */
+	rti_executables_leave(&memory->executables, m->memory.executable);
 	m->memory.executable = -1;
 	m->pss = (struct rti_pss_part){ 0 };
 }
@@ -234,12 +235,12 @@ static bool is_same(const struct rti_member *m, const struct rti_memory_look *no
 	       !last->is_torn && !now->is_torn && last->at_ns > m->pss.at_ns;
 }
 
-static void update(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *now)
+static void update(struct rti_memory_state *memory, struct rti_member *m,
+                   const struct rti_memory_look *now)
 {
 	if (!is_same(m, now))
-		tree->memory.changes++;
-	tree->memory.drift =
-	    rti_add_saturated(tree->memory.drift, rti_memory_update(&m->memory, now));
+		memory->changes++;
+	memory->drift = rti_add_saturated(memory->drift, rti_memory_update(&m->memory, now));
 }
 
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -265,20 +266,21 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 		now.shmem_pages = now.shared_pages;
 	if (memory->is_present &&
 	    (now.rss_pages == 0 || has_other_space(&tree->table, tree->ctx, m, &now)))
-		leave(tree, m);
+		leave(&tree->memory, &tree->table, m);
 	if (now.rss_pages == 0)
 		return;
 	if (memory->is_present)
-		update(tree, m, &now);
+		update(&tree->memory, m, &now);
 	else
 		join(tree, m, &now);
 }
 
-void rti_memory_forget(struct rti_tree *tree, struct rti_member *m)
+void rti_memory_forget(struct rti_memory_state *memory, struct rti_member_table *table,
+                       struct rti_member *m)
 {
-	if (m->memory.is_present && tree->memory.is_modelled)
-		leave(tree, m);
-	tree->memory.changes++;
+	if (m->memory.is_present && memory->is_modelled)
+		leave(memory, table, m);
+	memory->changes++;
 	m->memory.is_present = m->memory.is_unknown = false;
 	m->memory.look = (struct rti_memory_look){ 0 };
 }
@@ -309,7 +311,7 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 	};
 
 	if (m->end.has_exited) {
-		rti_memory_forget(tree, m);
+		rti_memory_forget(&tree->memory, &tree->table, m);
 		return;
 	}
 	if (m->pid == tree->supervised.pid)

@@ -4,9 +4,7 @@
 #ifndef RTI_MEMORY_NOTE_H
 #define RTI_MEMORY_NOTE_H
 
-struct rti_tree;
-struct rti_member;
-struct rti_memory_look;
+#include "tree/state/state.h"
 
 /* A member was looked at. */
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -21,6 +19,7 @@ int rti_memory_look_again(struct rti_tree *tree, struct rti_member *m,
                           struct rti_memory_look *look);
 
 /* A member has ended. */
-void rti_memory_forget(struct rti_tree *tree, struct rti_member *m);
+void rti_memory_forget(struct rti_memory_state *memory, struct rti_member_table *table,
+                       struct rti_member *m);
 
 #endif

@@ -26,13 +26,14 @@ void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want
 }
 
 /* Whether what was read of a member has not moved since, by what members have done. */
-static bool is_read_usable(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_read_usable(const struct rti_memory_state *memory, const struct rti_rows_state *rows,
+                           const struct rti_context *ctx, const struct rti_member *m)
 {
-	uint64_t doubt = rti_pages_to_bytes(tree->ctx, tree->memory.drift - m->pss.drift);
+	uint64_t doubt = rti_pages_to_bytes(ctx, memory->drift - m->pss.drift);
 
 	if (!m->pss.at_ns || m->pss.error < 0)
 		return false;
-	return tree->rows.is_pss_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
+	return rows->is_pss_exact || doubt <= m->pss.pss_bytes / RTI_PSS_DOUBT;
 }
 
 static bool is_read_exact(const struct rti_rows_state *rows, uint64_t sampled_ns,
@@ -63,17 +64,19 @@ void rti_memory_scale_shares(struct rti_memory_state *state, struct rti_member_t
 		state->share_scale = (double)state->sums.anon_pages / (double)shares;
 }
 
-static uint64_t estimate_member(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t estimate_member(const struct rti_memory_state *state,
+                                const struct rti_member_table *table, const struct rti_context *ctx,
+                                const struct rti_member *m)
 {
 	const struct rti_memory_part *memory = &m->memory;
 	double anon, shared;
 
 	if (memory->has_parents_space)
 		return 0;
-	anon = (double)rti_memory_anon_share(&tree->table, m) * tree->memory.share_scale;
+	anon = (double)rti_memory_anon_share(table, m) * state->share_scale;
 	shared = (double)memory->look.shared_pages *
-	         rti_executables_share(&tree->memory.executables, memory->executable);
-	return rti_pages_to_bytes(tree->ctx, (uint64_t)(anon + shared));
+	         rti_executables_share(&state->executables, memory->executable);
+	return rti_pages_to_bytes(ctx, (uint64_t)(anon + shared));
 }
 
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
@@ -81,8 +84,8 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 {
 	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
 		return;
-	if (is_read_usable(tree, m)) {
-		out->pss_bytes = rti_pss_now(tree, m);
+	if (is_read_usable(&tree->memory, &tree->rows, tree->ctx, m)) {
+		out->pss_bytes = rti_pss_now(tree->ctx, m);
 		out->pss_age_ns = rti_subtract_saturated(tree->sampled_ns, m->pss.at_ns);
 		if (is_read_exact(&tree->rows, tree->sampled_ns, m)) {
 			out->pss_source =
@@ -93,7 +96,7 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 			out->estimated |= RT_HAS_PSS;
 		}
 	} else if (m->memory.is_present) {
-		out->pss_bytes = estimate_member(tree, m);
+		out->pss_bytes = estimate_member(&tree->memory, &tree->table, tree->ctx, m);
 		out->pss_source = RT_PSS_ESTIMATED;
 		out->estimated |= RT_HAS_PSS;
 	} else {

@@ -36,12 +36,13 @@ static bool is_due(uint64_t now_ns, const struct rti_member *m, uint64_t drift)
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
-static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t cost_of(const struct rti_pss_budget *budget, const struct rti_context *ctx,
+                        uint64_t now_ns, const struct rti_member *m)
 {
-	uint64_t cost_ns = rti_pss_predict(&tree->pss_budget,
-	                                   rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages));
+	uint64_t cost_ns =
+	    rti_pss_predict(budget, rti_pages_to_bytes(ctx, m->memory.look.rss_pages));
 
-	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
+	if (m->pss.cost_ns < cost_ns || now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
 		return cost_ns;
 	return m->pss.cost_ns;
 }
@@ -147,7 +148,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 
 		if (!is_due(tree->now_ns, m, drift))
 			continue;
-		one_ns = cost_of(tree, m);
+		one_ns = cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
 			cost_ns += one_ns;
 		else
@@ -189,7 +190,8 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 		struct rti_member *m = &tree->table.members[i];
 
 		if (is_due(tree->now_ns, m, drift) &&
-		    rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+		    rti_pss_is_short(&tree->pss_budget,
+		                     cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m)))
 			return m;
 	}
 	return NULL;
@@ -215,9 +217,9 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	round.reads_a_part =
 	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
 	if (round.cost_ns > 0 && round.reads_a_part)
-		round.cost_ns =
-		    rti_max(cost_of(tree, find_due(tree, drift, &at)),
-		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
+		round.cost_ns = rti_max(
+		    cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, find_due(tree, drift, &at)),
+		    rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
 	return round;
 }
 
@@ -269,8 +271,8 @@ static bool read_round(struct rti_tree *tree, const struct round *round, struct 
 	struct rti_member *m = find_due(tree, round->drift, &at);
 	bool has_read = false;
 
-	while (m && cost_of(tree, m) <= limit_ns) {
-		limit_ns -= cost_of(tree, m);
+	while (m && cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m) <= limit_ns) {
+		limit_ns -= cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
 		own_cpu_ns = read_member(tree, m, own_cpu_ns);
 		has_read = true;
 		at++;
@@ -308,12 +310,12 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process
  * had when it was looked at. That may be before it was read. Pages of files that it has mapped
  * since are rarely its own: they count as drift. */
-static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m, uint64_t bytes,
+static uint64_t carry_on(const struct rti_context *ctx, const struct rti_member *m, uint64_t bytes,
                          uint64_t max_pages)
 {
-	uint64_t then = rti_pages_to_bytes(tree->ctx, m->pss.anon_pages),
-		 now = rti_pages_to_bytes(tree->ctx, rti_memory_anon_pages(&m->memory.look)),
-		 max_bytes = rti_pages_to_bytes(tree->ctx, max_pages);
+	uint64_t then = rti_pages_to_bytes(ctx, m->pss.anon_pages),
+		 now = rti_pages_to_bytes(ctx, rti_memory_anon_pages(&m->memory.look)),
+		 max_bytes = rti_pages_to_bytes(ctx, max_pages);
 
 	if (m->memory.look.at_ns > m->pss.at_ns)
 		bytes = rti_subtract_saturated(bytes + rti_subtract_saturated(now, then),
@@ -321,18 +323,18 @@ static uint64_t carry_on(const struct rti_tree *tree, const struct rti_member *m
 	return rti_min(bytes, max_bytes);
 }
 
-uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m)
+uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m)
 {
-	return carry_on(tree, m, m->pss.pss_bytes, m->memory.look.rss_pages);
+	return carry_on(ctx, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
 /* By how much the PSS of a member changes if one more process maps what it has mapped of files and
  * shared memory, or one less does. E.g.: it has 200 MiB that three processes have mapped, so 67 MiB
  * are its part: that becomes 100 MiB if one of them ends. The anonymous part may be larger than the
  * whole: what has changed since is added to each for itself. */
-static uint64_t outside_bytes(const struct rti_tree *tree, const struct rti_member *m)
+static uint64_t outside_bytes(const struct rti_context *ctx, const struct rti_member *m)
 {
-	uint64_t mapped = rti_pages_to_bytes(tree->ctx, m->memory.look.shared_pages),
+	uint64_t mapped = rti_pages_to_bytes(ctx, m->memory.look.shared_pages),
 		 part = m->pss.has_kinds
 	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
 	                    : mapped;
@@ -353,11 +355,11 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 		sum->has_all = false;
 		return;
 	}
-	sum->bytes += rti_pss_now(tree, m);
+	sum->bytes += rti_pss_now(tree->ctx, m);
 	sum->anon_bytes +=
-	    carry_on(tree, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
+	    carry_on(tree->ctx, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
 	sum->has_kinds &= pss->has_kinds;
-	sum->outside_bytes += outside_bytes(tree, m);
+	sum->outside_bytes += outside_bytes(tree->ctx, m);
 	if (*drift > pss->drift)
 		*drift = pss->drift;
 	if (sum->oldest_ns > pss->at_ns)

@@ -17,7 +17,7 @@ struct rti_member;
 bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum);
 
 /* The PSS of a member now: as read, and moved by what it has mapped or released since. */
-uint64_t rti_pss_now(const struct rti_tree *tree, const struct rti_member *m);
+uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m);
 
 /* The sum over all members by what was read. */
 void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out);

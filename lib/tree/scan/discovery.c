@@ -476,7 +476,7 @@ static int open_events(struct rti_tree *tree, int32_t root)
 	if (rti_kernel_account_open(&tree->kernel_account, root) == 0) {
 		if (rti_fork_tracker_use_account(events, tree->kernel_account.programs) == 0)
 			return 0;
-		rti_kernel_account_free(tree);
+		rti_kernel_account_free(&tree->kernel_account, &tree->discovery);
 	}
 	return rti_fork_tracker_subscribe(events);
 }

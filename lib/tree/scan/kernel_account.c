@@ -175,8 +175,8 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 	tree->reasons |= RT_REASON_EVENTS_LOST;
 }
 
-void rti_kernel_account_free(struct rti_tree *tree)
+void rti_kernel_account_free(struct rti_kernel_account *account, struct rti_discovery_state *d)
 {
-	release(&tree->kernel_account, &tree->discovery);
-	tree->kernel_account = (struct rti_kernel_account){ 0 };
+	release(account, d);
+	*account = (struct rti_kernel_account){ 0 };
 }

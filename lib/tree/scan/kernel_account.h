@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rti_discovery_state;
 struct rti_kernel_account;
 struct rti_tree;
 struct rti_tree_account;
@@ -36,6 +37,6 @@ void rti_kernel_account_sample(struct rti_tree *tree);
 
 /* Forget what was counted, and unload the programs unless they are the command's. The members are
  * found by scans from then on. */
-void rti_kernel_account_free(struct rti_tree *tree);
+void rti_kernel_account_free(struct rti_kernel_account *account, struct rti_discovery_state *d);
 
 #endif

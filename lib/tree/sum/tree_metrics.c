@@ -198,9 +198,9 @@ static void sum_members(struct rti_tree *tree)
 	rti_obstacles_close(&tree->obstacles);
 }
 
-static bool is_regular(const struct rti_tree *tree, const struct rti_member *m)
+static bool is_regular(uint64_t want, uint64_t wanted, const struct rti_member *m)
 {
-	return !missing_of(tree->want, m) && !(tree->wanted & ~m->values.figures.valid) &&
+	return !missing_of(want, m) && !(wanted & ~m->values.figures.valid) &&
 	       !m->values.figures.estimated;
 }
 
@@ -217,7 +217,7 @@ static bool can_move_sums(const struct rti_tree *tree)
 		if (tree->gauges[i]->provides & ~movable)
 			return false;
 	for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);)
-		if (!is_regular(tree, &tree->table.members[i]))
+		if (!is_regular(tree->want, tree->wanted, &tree->table.members[i]))
 			return false;
 	return true;
 }
