@@ -3,9 +3,10 @@
 #include "bpf/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,17 +44,28 @@ int rti_program_iterate(int link_fd)
 	return got < 0 ? -errno : 0;
 }
 
-void rti_program_hold_signals(sigset_t *before)
+int rti_program_open(void **out, size_t bytes, int (*begin)(void *state, const void *request),
+                     const void *request, void (*close)(void *state))
 {
-	sigset_t all;
+	sigset_t all, before;
+	void *state;
+	int err;
 
+	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		return -EBADF;
+	state = calloc(1, bytes);
+	if (!state)
+		return -ENOMEM;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, before);
-}
-
-void rti_program_release_signals(const sigset_t *before)
-{
-	pthread_sigmask(SIG_SETMASK, before, NULL);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = begin(state, request);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err < 0)
+		close(state);
+	else
+		*out = state;
+	return err;
 }
 
 bool rti_program_is_interrupted(int err, int loads)
@@ -76,14 +88,6 @@ static bool is_locked_down(void)
 	return strstr(line, "[confidentiality]");
 }
 
-/* With CAP_BPF alone, maps can be made and the verifier is reached. It then calls it an invalid
- * argument that a program reads the kernel's memory. */
-static bool lacks_capability(void)
-{
-	return !rti_has_capability(RTI_CAP_SYS_ADMIN) &&
-	       !(rti_has_capability(RTI_CAP_BPF) && rti_has_capability(RTI_CAP_PERFMON));
-}
-
 int rti_program_error(int err)
 {
 	switch (err) {
@@ -101,7 +105,13 @@ int rti_program_error(int err)
 	case -ENOSYS:
 		return -EOPNOTSUPP;
 	default:
-		return is_locked_down() || lacks_capability() ? -EPERM : -EOPNOTSUPP;
+		/* With CAP_BPF alone, maps can be made and the verifier is reached. It then calls
+		 * it an invalid argument that a program reads the kernel's memory. */
+		return is_locked_down() || (!rti_has_capability(RTI_CAP_SYS_ADMIN) &&
+		                            !(rti_has_capability(RTI_CAP_BPF) &&
+		                              rti_has_capability(RTI_CAP_PERFMON)))
+		           ? -EPERM
+		           : -EOPNOTSUPP;
 	}
 }
 

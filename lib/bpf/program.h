@@ -3,8 +3,8 @@
 #ifndef RTI_BPF_PROGRAM_H
 #define RTI_BPF_PROGRAM_H
 
-#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -14,12 +14,15 @@ int rti_program_run(int program_fd);
 /* Run an iterator once, over all tasks. Returns 0 or -errno. */
 int rti_program_iterate(int link_fd);
 
-/* Before and after programs are loaded and attached: keep signals away from this thread. The kernel
- * gives up to check a program, with EAGAIN, if one waits for the thread (kernel/bpf/verifier.c,
- * do_check()). E.g.: a timer of a profiler; or SIGCHLD, even if it is ignored: if a child ends
- * while one thread forks, it is for any other. */
-void rti_program_hold_signals(sigset_t *before);
-void rti_program_release_signals(const sigset_t *before);
+/* Allocate a state of so many bytes, all 0, and load and attach its programs with begin(), which
+ * returns 0 or an error that rti_program_error() has named. If that fails, close() frees the state.
+ *
+ * Signals are kept away from this thread meanwhile. The kernel gives up to check a program, with
+ * EAGAIN, if one waits for the thread (kernel/bpf/verifier.c, do_check()). E.g.: a timer of a
+ * profiler; or SIGCHLD, even if it is ignored: if a child ends while one thread forks, it is for
+ * any other. Returns -EBADF if descriptor 0 is not open. */
+int rti_program_open(void **out, size_t bytes, int (*begin)(void *state, const void *request),
+                     const void *request, void (*close)(void *state));
 
 /* Whether to load once more, after so many loads. Work of io_uring that waits for this thread has
  * the kernel give up as a signal would, and no mask holds it back. The thread does that work on its

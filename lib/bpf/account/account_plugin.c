@@ -2,7 +2,6 @@
 /* The plug-in's part that accounts for a process tree: loads the programs, and reads their totals
  * and records. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -41,59 +40,40 @@ static uint32_t or_else(uint32_t value, uint32_t usual)
 	return value ? value : usual;
 }
 
-/* A slot for each CPU. */
-static uint32_t count_text_slots(const struct rti_account_request *request)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	uint32_t slots = 1;
-
-	while (request->wants_records && slots < SLOTS_MAX && (long)slots < cpus)
-		slots *= 2;
-	return slots;
-}
-
 static int load_once(struct account *a, const struct rti_account_request *request)
 {
 	uint32_t usual_bytes = request->wants_records ? RING_BYTES
 	                       : request->root        ? RING_BYTES_EVENTS
 	                                              : RING_BYTES_UNUSED;
-	uint32_t ring_bytes = or_else(request->ring_bytes, usual_bytes);
+	uint32_t ring_bytes = or_else(request->ring_bytes, usual_bytes), slots = 1;
 	struct rti_account_bpf *programs = rti_account_bpf__open();
 	int err;
 
 	if (!programs)
 		return -ENOMEM;
+	/* One for each CPU. */
+	while (request->wants_records && slots < SLOTS_MAX &&
+	       (long)slots < sysconf(_SC_NPROCESSORS_CONF))
+		slots *= 2;
 	a->programs = programs;
 	programs->rodata->settings = (struct rti_account_settings){
 		.rows = or_else(request->rows, ROWS),
 		.wants_records = request->wants_records,
 		.lacks_storage = request->lacks_storage,
 		.misses_frees = request->misses_frees,
-		.text_slots = count_text_slots(request),
+		.text_slots = slots,
 		.text_bytes = ring_bytes / 2,
 		.root = request->root,
 	};
 	programs->maps.rows.max_entries = programs->rodata->settings.rows;
 	programs->maps.limbos.max_entries = programs->rodata->settings.rows;
-	programs->maps.text_slots.max_entries = programs->rodata->settings.text_slots;
+	programs->maps.text_slots.max_entries = slots;
 	programs->maps.ring.max_entries = ring_bytes;
 	err = rti_account_bpf__load(programs);
 	if (err == 0 && !programs->bss)
 		err = -ENOMEM;
 	if (err == 0)
 		err = rti_ring_open(&a->ring, programs->maps.ring.map_fd, ring_bytes);
-	return err;
-}
-
-static int load(struct account *a, const struct rti_account_request *request)
-{
-	int loads = 0, err;
-
-	do {
-		rti_account_bpf__destroy(a->programs);
-		a->programs = NULL;
-		err = load_once(a, request);
-	} while (rti_program_is_interrupted(err, ++loads));
 	return err;
 }
 
@@ -107,37 +87,21 @@ static int set_up(struct account *a)
 	return err;
 }
 
-static int error_of(int result)
+/* The fork hook comes last: a thread that is counted in must be counted out. Before Linux 6.10,
+ * there is no on_prepare_exec, and some peaks are not known. */
+static int attach(struct rti_account_bpf *programs, bool lacks_prepare_exec)
 {
-	return result < 0 ? -errno : 0;
-}
+	bool is_attached =
+	    rti_account_bpf__on_free__attach(programs) >= 0 &&
+	    (lacks_prepare_exec || rti_account_bpf__on_prepare_exec__attach(programs) >= 0 ||
+	     errno == ENOENT) &&
+	    rti_account_bpf__on_exit__attach(programs) >= 0 &&
+	    rti_account_bpf__on_exec__attach(programs) >= 0 &&
+	    rti_account_bpf__on_fork__attach(programs) >= 0 &&
+	    rti_account_bpf__walk__attach(programs) >= 0 &&
+	    rti_account_bpf__adopt_all__attach(programs) >= 0;
 
-/* Without the tracepoint, before Linux 6.10, some peaks are not known. */
-static int attach_prepare_exec(struct rti_account_bpf *programs)
-{
-	int err = error_of(rti_account_bpf__on_prepare_exec__attach(programs));
-
-	return err == -ENOENT ? 0 : err;
-}
-
-/* The fork hook comes last: a thread that is counted in must be counted out. */
-static int attach(struct rti_account_bpf *programs, const struct rti_account_request *request)
-{
-	int err = error_of(rti_account_bpf__on_free__attach(programs));
-
-	if (err == 0 && !request->lacks_prepare_exec)
-		err = attach_prepare_exec(programs);
-	if (err == 0)
-		err = error_of(rti_account_bpf__on_exit__attach(programs));
-	if (err == 0)
-		err = error_of(rti_account_bpf__on_exec__attach(programs));
-	if (err == 0)
-		err = error_of(rti_account_bpf__on_fork__attach(programs));
-	if (err == 0)
-		err = error_of(rti_account_bpf__walk__attach(programs));
-	if (err == 0)
-		err = error_of(rti_account_bpf__adopt_all__attach(programs));
-	return err;
+	return is_attached ? 0 : -errno;
 }
 
 /* What a thread forks after it was adopted is marked at the fork. What it has forked before, the
@@ -172,32 +136,38 @@ static void close_account(void *state)
 	free(a);
 }
 
-static int open_account(void **out, const struct rti_account_request *request)
+static int begin(void *state, const void *request_of)
 {
-	struct account *a;
-	sigset_t before;
-	int err;
+	const struct rti_account_request *request = request_of;
+	struct account *a = state;
+	int loads = 0, err;
 
-	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
-	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-		return -EBADF;
-	a = calloc(1, sizeof(*a));
-	if (!a)
-		return -ENOMEM;
 	a->owner = getpid();
-	rti_program_hold_signals(&before);
-	err = load(a, request);
+	do {
+		rti_account_bpf__destroy(a->programs);
+		a->programs = NULL;
+		err = load_once(a, request);
+	} while (rti_program_is_interrupted(err, ++loads));
 	if (err == 0)
 		err = set_up(a);
 	if (err == 0)
-		err = attach(a->programs, request);
-	rti_program_release_signals(&before);
-	if (err == 0 && request->root)
-		err = adopt(a);
+		err = attach(a->programs, request->lacks_prepare_exec);
+	return rti_program_error(err);
+}
+
+static int open_account(void **out, const struct rti_account_request *request)
+{
+	void *state;
+	int err = rti_program_open(&state, sizeof(struct account), begin, request, close_account);
+
 	if (err < 0)
-		close_account(a);
+		return err;
+	if (request->root)
+		err = adopt(state);
+	if (err < 0)
+		close_account(state);
 	else
-		*out = a;
+		*out = state;
 	return rti_program_error(err);
 }
 
@@ -296,26 +266,21 @@ static int read_totals(void *state, struct rti_account_totals *out)
 	return 0;
 }
 
-static void take_record(const struct account *a, const struct rti_account_record *shared,
-                        const struct rti_account_taker *taker)
-{
-	struct rti_account_record record = *shared;
-
-	record.start_ns += (uint64_t)a->boottime_offset_ns;
-	if (record.end_ns)
-		record.end_ns += (uint64_t)a->boottime_offset_ns;
-	taker->on_record(taker->arg, &record);
-}
-
 static void take_next(const struct account *a, const void *next,
                       const struct rti_account_taker *taker)
 {
+	struct rti_account_record record;
+
 	switch (*(const uint32_t *)next) {
 	case RTI_ACCOUNT_TEXT:
 		taker->on_text(taker->arg, next);
 		break;
 	case RTI_ACCOUNT_PROCESS:
-		take_record(a, next, taker);
+		record = *(const struct rti_account_record *)next;
+		record.start_ns += (uint64_t)a->boottime_offset_ns;
+		if (record.end_ns)
+			record.end_ns += (uint64_t)a->boottime_offset_ns;
+		taker->on_record(taker->arg, &record);
 		break;
 	default:
 		taker->on_event(taker->arg, next);
@@ -391,9 +356,7 @@ static void count_all(const void *state, struct rti_account_counts *out)
 
 static int event_fd(const void *state)
 {
-	const struct account *a = state;
-
-	return a->programs->maps.ring.map_fd;
+	return ((const struct account *)state)->programs->maps.ring.map_fd;
 }
 
 const struct rti_account_ops rti_bpf_account = {

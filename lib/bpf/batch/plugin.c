@@ -4,7 +4,6 @@
  * It links only libc, like the library: the code that bpftool generates makes its system calls
  * itself. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,27 +41,6 @@ static bool has_all_cpus(uint32_t count)
 	return numbers >= 1 && first == 0 && last + 1 == count;
 }
 
-static int load(struct reader *reader)
-{
-	int loads = 0, err;
-
-	do {
-		rti_bpf__destroy(reader->program);
-		reader->program = rti_bpf__open();
-		err = reader->program ? rti_bpf__load(reader->program) : -ENOMEM;
-	} while (rti_program_is_interrupted(err, ++loads));
-	return err;
-}
-
-static int set_up(struct rti_bpf *program)
-{
-	int err = rti_program_run(program->progs.set_up.prog_fd);
-
-	if (err == 0 && (program->bss->cpus > RTI_BATCH_CPUS || !has_all_cpus(program->bss->cpus)))
-		program->bss->cpus = 0;
-	return err;
-}
-
 static void close_reader(void *state)
 {
 	struct reader *reader = state;
@@ -71,32 +49,34 @@ static void close_reader(void *state)
 	free(reader);
 }
 
-static int open_reader(void **out)
+static int begin(void *state, const void *unused)
 {
-	struct reader *reader;
-	sigset_t before;
-	int err;
+	struct reader *reader = state;
+	struct rti_bpf__bss *shared;
+	int loads = 0, err;
 
-	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
-	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-		return -EBADF;
-	reader = calloc(1, sizeof(*reader));
-	if (!reader)
-		return -ENOMEM;
+	(void)unused;
 	reader->owner = getpid();
-	rti_program_hold_signals(&before);
-	err = load(reader);
-	if (err == 0)
-		err = reader->program->bss ? set_up(reader->program) : -ENOMEM;
-	rti_program_release_signals(&before);
+	do {
+		rti_bpf__destroy(reader->program);
+		reader->program = rti_bpf__open();
+		err = reader->program ? rti_bpf__load(reader->program) : -ENOMEM;
+	} while (rti_program_is_interrupted(err, ++loads));
 	if (err < 0)
-		close_reader(reader);
-	else
-		*out = reader;
+		return err;
+	shared = reader->program->bss;
+	err = shared ? rti_program_run(reader->program->progs.set_up.prog_fd) : -ENOMEM;
+	if (err == 0 && (shared->cpus > RTI_BATCH_CPUS || !has_all_cpus(shared->cpus)))
+		shared->cpus = 0;
 	return err;
 }
 
-/* Copy only the start of a row with an error or RTI_BATCH_IDLE. Most are, if few processes ran. */
+static int open_reader(void **out)
+{
+	return rti_program_open(out, sizeof(struct reader), begin, NULL, close_reader);
+}
+
+/* Of a row with an error or RTI_BATCH_IDLE, copy the start only. Most are, if few processes ran. */
 static void copy_rows(struct rti_batch_row *to, const struct rti_batch_row *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

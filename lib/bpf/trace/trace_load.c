@@ -13,40 +13,24 @@
 #define LOAD rti_trace_load
 #endif
 
-static int error_of(int result)
-{
-	return result < 0 ? -errno : 0;
-}
-
 /* The exit hook comes first: a thread that is counted in must be counted out. */
-static int attach_to_tree(struct rti_trace_bpf *s)
-{
-	int err = error_of(rti_trace_bpf__on_exit__attach(s));
-
-	return err < 0 ? err : error_of(rti_trace_bpf__on_fork__attach(s));
-}
-
 static int attach(void *skeleton, bool is_tree)
 {
 	struct rti_trace_bpf *s = skeleton;
-	int err = 0;
+	bool is_attached;
 
 #ifdef RTI_TRACE_RAW
 	is_tree = true; /* marks are to be removed at exit */
 #endif
-	if (is_tree)
-		err = attach_to_tree(s);
-	if (err == 0)
-		err = error_of(rti_trace_bpf__on_exec__attach(s));
-	if (err == 0)
-		err = error_of(rti_trace_bpf__on_entry__attach(s));
-	if (err == 0)
-		err = error_of(rti_trace_bpf__on_return__attach(s));
+	is_attached =
+	    (!is_tree ||
+	     (rti_trace_bpf__on_exit__attach(s) >= 0 && rti_trace_bpf__on_fork__attach(s) >= 0)) &&
+	    rti_trace_bpf__on_exec__attach(s) >= 0 && rti_trace_bpf__on_entry__attach(s) >= 0 &&
+	    rti_trace_bpf__on_return__attach(s) >= 0;
 #ifndef RTI_TRACE_RAW
-	if (err == 0 && is_tree)
-		err = error_of(rti_trace_bpf__seed__attach(s));
+	is_attached = is_attached && (!is_tree || rti_trace_bpf__seed__attach(s) >= 0);
 #endif
-	return err;
+	return is_attached ? 0 : -errno;
 }
 
 #ifdef RTI_TRACE_RAW

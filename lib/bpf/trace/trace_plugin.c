@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plug-in's part that traces calls: begins a trace, and reads the ring. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,14 +80,16 @@ static int set_up(struct tracer *t)
 	return err;
 }
 
-static int begin(struct tracer *t, const struct rti_trace_target *target)
+static int begin(void *state, const void *target_of)
 {
+	const struct rti_trace_target *target = target_of;
+	struct tracer *t = state;
 	const struct rti_trace_programs *programs = &t->programs;
 	int loads = 0, err;
 
 	t->is_tree = target->kind != RTI_TARGET_ALL;
 	if (target->is_raw && target->kind == RTI_TARGET_PID)
-		return -EOPNOTSUPP;
+		return rti_program_error(-EOPNOTSUPP);
 	do {
 		err = load(t, target);
 	} while (rti_program_is_interrupted(err, ++loads));
@@ -102,7 +103,7 @@ static int begin(struct tracer *t, const struct rti_trace_target *target)
 		err = search_tree(t);
 	if (err == 0 && target->kind == RTI_TARGET_PID && !programs->shared->threads)
 		err = -ESRCH;
-	return err;
+	return rti_program_error(err);
 }
 
 /* A forked child may do so, too: nothing that it shares with its parent is changed. */
@@ -118,24 +119,7 @@ static void close_tracer(void *state)
 
 static int open_tracer(void **out, const struct rti_trace_target *target)
 {
-	struct tracer *t;
-	sigset_t before;
-	int err;
-
-	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
-	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-		return -EBADF;
-	t = calloc(1, sizeof(*t));
-	if (!t)
-		return -ENOMEM;
-	rti_program_hold_signals(&before);
-	err = begin(t, target);
-	rti_program_release_signals(&before);
-	if (err < 0)
-		close_tracer(t);
-	else
-		*out = t;
-	return rti_program_error(err);
+	return rti_program_open(out, sizeof(struct tracer), begin, target, close_tracer);
 }
 
 static int arm(void *state, bool is_armed)

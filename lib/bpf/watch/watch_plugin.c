@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plug-in's part that watches a tree: loads the programs, and takes what they have noted. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -49,16 +48,6 @@ static uint32_t read_last_number(const char *path, uint32_t or_else)
 	return numbers ? last : or_else;
 }
 
-static uint32_t count_groups(void)
-{
-	uint32_t pids = read_last_number("/proc/sys/kernel/pid_max", PIDS_MAX);
-
-	/* The limit may be raised later: pids above it have no bit and no mark. */
-	if (pids == 0 || pids > PIDS_MAX)
-		pids = PIDS_MAX;
-	return (pids + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
-}
-
 static int map_array(struct mapped *out, int fd, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -79,24 +68,16 @@ static void unmap(struct mapped *mapped)
 	mapped->at = NULL;
 }
 
-static int map_all(struct watch *w)
-{
-	const struct rti_watch_bpf *programs = w->programs;
-	int err = map_array(&w->groups, programs->maps.groups.map_fd,
-	                    w->group_count * sizeof(struct rti_watch_group));
-
-	if (err == 0)
-		err = map_array(&w->summary, programs->maps.summary.map_fd,
-		                w->summary_count * sizeof(uint64_t));
-	return err;
-}
-
 static void count_rows(struct watch *w)
 {
+	uint32_t pids = read_last_number("/proc/sys/kernel/pid_max", PIDS_MAX);
 	uint32_t last_cpu =
 	    read_last_number("/sys/devices/system/cpu/possible", RTI_WATCH_CPUS_MAX - 1);
 
-	w->group_count = count_groups();
+	/* The limit may be raised later: pids above it have no bit and no mark. */
+	if (pids == 0 || pids > PIDS_MAX)
+		pids = PIDS_MAX;
+	w->group_count = (pids + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
 	w->summary_count = (w->group_count + RTI_WATCH_GROUP - 1) / RTI_WATCH_GROUP;
 	w->cpu_count = last_cpu < RTI_WATCH_CPUS_MAX ? last_cpu + 1 : RTI_WATCH_CPUS_MAX;
 }
@@ -127,7 +108,13 @@ static int load(struct watch *w)
 		w->programs = NULL;
 		err = load_once(w);
 	} while (rti_program_is_interrupted(err, ++loads));
-	return err < 0 ? err : map_all(w);
+	if (err == 0)
+		err = map_array(&w->groups, w->programs->maps.groups.map_fd,
+		                w->group_count * sizeof(struct rti_watch_group));
+	if (err == 0)
+		err = map_array(&w->summary, w->programs->maps.summary.map_fd,
+		                w->summary_count * sizeof(uint64_t));
+	return err;
 }
 
 static int set_up(struct watch *w)
@@ -140,27 +127,17 @@ static int set_up(struct watch *w)
 	return err;
 }
 
-static int error_of(int result)
-{
-	return result < 0 ? -errno : 0;
-}
-
 /* The fork hook comes last: what it marks must be seen to end. */
 static int attach(struct rti_watch_bpf *programs)
 {
-	int err = error_of(rti_watch_bpf__on_switch__attach(programs));
+	bool is_attached = rti_watch_bpf__on_switch__attach(programs) >= 0 &&
+	                   rti_watch_bpf__on_reclaim__attach(programs) >= 0 &&
+	                   rti_watch_bpf__on_exit__attach(programs) >= 0 &&
+	                   rti_watch_bpf__on_new_thread__attach(programs) >= 0 &&
+	                   rti_watch_bpf__on_fork__attach(programs) >= 0 &&
+	                   rti_watch_bpf__search__attach(programs) >= 0;
 
-	if (err == 0)
-		err = error_of(rti_watch_bpf__on_reclaim__attach(programs));
-	if (err == 0)
-		err = error_of(rti_watch_bpf__on_exit__attach(programs));
-	if (err == 0)
-		err = error_of(rti_watch_bpf__on_new_thread__attach(programs));
-	if (err == 0)
-		err = error_of(rti_watch_bpf__on_fork__attach(programs));
-	if (err == 0)
-		err = error_of(rti_watch_bpf__search__attach(programs));
-	return err;
+	return is_attached ? 0 : -errno;
 }
 
 /* A forked child may do so, too: nothing that it shares with its parent is changed. */
@@ -175,31 +152,24 @@ static void close_watch(void *state)
 	free(w);
 }
 
-static int open_watch(void **out)
+static int begin(void *state, const void *unused)
 {
-	struct watch *w;
-	sigset_t before;
+	struct watch *w = state;
 	int err;
 
-	/* The generated code takes descriptor 0 for no descriptor and would not close it. */
-	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
-		return -EBADF;
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return -ENOMEM;
+	(void)unused;
 	w->owner = getpid();
-	rti_program_hold_signals(&before);
 	err = load(w);
 	if (err == 0)
 		err = set_up(w);
 	if (err == 0)
 		err = attach(w->programs);
-	rti_program_release_signals(&before);
-	if (err < 0)
-		close_watch(w);
-	else
-		*out = w;
 	return rti_program_error(err);
+}
+
+static int open_watch(void **out)
+{
+	return rti_program_open(out, sizeof(struct watch), begin, NULL, close_watch);
 }
 
 static struct rti_watch_group *find_group(const struct watch *w, int32_t pid)

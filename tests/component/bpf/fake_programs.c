@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bpf/fake_programs.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -27,14 +28,19 @@ int rti_program_iterate(int link_fd)
 	return fake_programs.iterate_error;
 }
 
-void rti_program_hold_signals(sigset_t *before)
+int rti_program_open(void **out, size_t bytes, int (*begin)(void *state, const void *request),
+                     const void *request, void (*close)(void *state))
 {
-	sigemptyset(before);
-}
+	void *state = calloc(1, bytes);
+	int err;
 
-void rti_program_release_signals(const sigset_t *before)
-{
-	(void)before;
+	ck_assert_ptr_nonnull(state);
+	err = begin(state, request);
+	if (err < 0)
+		close(state);
+	else
+		*out = state;
+	return err;
 }
 
 bool rti_program_is_interrupted(int err, int loads)
