@@ -34,6 +34,23 @@ typedef __u32 __wsum;
 #define BPF_RB_FORCE_WAKEUP 2u
 #define BPF_RB_AVAIL_DATA 0u
 
+/* include/linux/sched.h */
+#define PF_EXITING 0x4u
+#define PF_IO_WORKER 0x10u
+#define PF_FORKNOEXEC 0x40u
+#define PF_USER_WORKER 0x4000u /* since Linux 6.4 */
+#define PF_KTHREAD 0x200000u
+#define TASK_DEAD 0x80u
+#define TASK_NEW 0x800u
+
+#define SIGCHLD 17
+
+/* asm-generic/errno-base.h, include/linux/errno.h */
+#define ESRCH 3
+#define E2BIG 7
+#define EAGAIN 11
+#define EOPNOTSUPP 95
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct list_head {
@@ -59,6 +76,11 @@ struct seqcount_spinlock {
 typedef struct {
 	struct seqcount_spinlock seqcount;
 } seqlock_t;
+
+static inline __u64 positive(__s64 count)
+{
+	return count > 0 ? (__u64)count : 0;
+}
 
 enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 

@@ -82,17 +82,6 @@ static void send_event(__u32 kind, __s32 pid)
 		__sync_fetch_and_add(&shared.lost_events, 1);
 }
 
-/* The supervisor: not accounted for, but its children are. */
-static void mark_supervisor(struct task_struct *child)
-{
-	struct task_mark *mark = make_mark(child);
-
-	if (mark)
-		__sync_fetch_and_or(&mark->flags, MARK_MEMBER | MARK_SUPERVISOR);
-	else
-		__sync_fetch_and_add(&shared.unmarked, 1);
-}
-
 static void mark_child(const struct task_mark *of_parent, struct task_struct *parent,
                        struct task_struct *child)
 {
@@ -107,10 +96,7 @@ static void mark_child(const struct task_mark *of_parent, struct task_struct *pa
 		return;
 	}
 	if (is_thread) {
-		mark->row = of_parent->row;
-		row = find_row(mark);
-		if (row)
-			__sync_fetch_and_add(&row->tasks, 1);
+		join_row(mark, of_parent);
 	} else {
 		mark->row = new_row(parent, child);
 		row = find_row(mark);
@@ -121,15 +107,6 @@ static void mark_child(const struct task_mark *of_parent, struct task_struct *pa
 	}
 	__sync_fetch_and_add(&shared.begun, 1);
 	begin_thread(mark, 0, &shared.running);
-}
-
-/* A child that gets the parent of its parent (CLONE_PARENT) is a descendant of a root only if that
- * is one. */
-static bool is_outside(const struct task_struct *parent, struct task_struct *child)
-{
-	return settings.root && parent->tgid != child->tgid &&
-	       read_only(child)->real_parent->tgid != parent->tgid &&
-	       !is_member(child->real_parent);
 }
 
 /* The address space that goes away can still be read. The kernel has this tracepoint since Linux
@@ -161,35 +138,30 @@ int BPF_PROG(on_exec, struct task_struct *task)
 	return 0;
 }
 
-/* As kernel/exit.c, wait_task_zombie(). No thread is left that could end the process otherwise: its
- * status is final. So is the name of its thread group leader, which no process has waited for.
- * Several threads may get here. The leader sets its exit code before it does, so the last call
- * stores the final status. */
-static __always_inline void note_status(struct rti_account_row *row, const struct task_struct *task)
+/* All threads of a process have begun to exit. Several of them may get here at the same time: what
+ * the last one finds is kept.
+ *
+ * The status is as in kernel/exit.c, wait_task_zombie(), and final: no thread is left that could
+ * end the process otherwise. The leader sets its exit code before it gets here. Its name is final,
+ * too: no process has waited for it. */
+static void end_process(struct rti_account_row *row, struct task_struct *task)
 {
 	const struct signal_struct *signal = task->signal;
 	const struct task_struct *leader = task->group_leader;
 
-	row->status = (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
-	                                                        : leader->exit_code);
-	bpf_probe_read_kernel(row->comm, sizeof(row->comm), leader->comm);
-}
-
-/* All threads of a process have begun to exit. Several of them may get here at the same time: what
- * the last one finds is kept. */
-static void end_process(struct rti_account_row *row, struct task_struct *task)
-{
 	if (row) {
-		note_status(row, task);
+		row->status = (__u32)(signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code
+		                                                        : leader->exit_code);
+		bpf_probe_read_kernel(row->comm, sizeof(row->comm), leader->comm);
 		note_last_memory(row, task);
 	}
 	if (row && __sync_fetch_and_or(&row->flags, RTI_ROW_ENDED) & RTI_ROW_ENDED)
 		return;
 	__sync_fetch_and_add(&shared.alive, -1);
 	send_event(RTI_ACCOUNT_EXIT, own_pid(task));
-	if (!row)
-		return;
-	check_text(row, task);
+	/* No program was called for an exec: the text is of the program before. */
+	if (row && row->exec_id != task->self_exec_id)
+		row->text = 0;
 }
 
 static void begin_exit(struct task_mark *mark, struct rti_account_row *row,
@@ -203,30 +175,29 @@ static void begin_exit(struct task_mark *mark, struct rti_account_row *row,
 	enter_limbo(mark, task);
 }
 
-/* Called by the thread itself, when it is no longer one of the live ones. Without a row, nothing
- * corrects its switches. */
-static void note_early_end(struct rti_account_row *row, struct task_struct *task)
-{
-	if (row && read_only(task)->signal->live.counter == 0)
-		return;
-	if (row)
-		__sync_fetch_and_add(&row->ended_early, 1);
-	__sync_fetch_and_add(&shared.ended_early, 1);
-}
-
 /* The child does not run yet. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	const struct task_mark *mark = find_mark(parent);
+	struct task_mark *of_child;
 
 	if (!mark && settings.root)
 		mark = adopt_now(parent);
 	if (mark && mark->flags & MARK_MEMBER) {
-		if (!is_outside(parent, child))
+		/* A child that gets the parent of its parent (CLONE_PARENT) is a descendant of a
+		 * root only if that is one. */
+		if (!settings.root || parent->tgid == child->tgid ||
+		    read_only(child)->real_parent->tgid == parent->tgid ||
+		    is_member(child->real_parent))
 			mark_child(mark, parent, child);
 	} else if (shared.armed && (__u64)parent == shared.armed && parent->tgid != child->tgid) {
-		mark_supervisor(child);
+		/* The supervisor: not accounted for, but its children are. */
+		of_child = make_mark(child);
+		if (of_child)
+			__sync_fetch_and_or(&of_child->flags, MARK_MEMBER | MARK_SUPERVISOR);
+		else
+			__sync_fetch_and_add(&shared.unmarked, 1);
 	}
 	secure_some();
 	return 0;
@@ -237,6 +208,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
 	struct rti_account_row *row;
+	bool is_last;
 
 	if (settings.root) {
 		if (!mark)
@@ -246,22 +218,18 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	if (!mark)
 		mark = adopt_worker(task);
 	secure_some();
-	if (is_accounted_for(mark)) {
-		row = find_row(mark);
-		note_early_end(row, task);
-		begin_exit(mark, row, task);
-	}
+	if (!is_accounted_for(mark))
+		return 0;
+	row = find_row(mark);
+	/* The thread is no longer one of the live ones. Without a row, nothing corrects its
+	 * switches. */
+	is_last = read_only(task)->signal->live.counter == 0;
+	if (row && !is_last)
+		__sync_fetch_and_add(&row->ended_early, 1);
+	if (!row || !is_last)
+		__sync_fetch_and_add(&shared.ended_early, 1);
+	begin_exit(mark, row, task);
 	return 0;
-}
-
-/* on_exit is not called again for a thread that began to exit before it was adopted. */
-static void adopt(struct task_struct *task, struct task_struct *leader)
-{
-	struct task_mark *mark = adopt_thread(task, leader);
-
-	adopt_executing(task);
-	if (mark && read_only(task)->flags & PF_EXITING)
-		begin_exit(mark, find_row(mark), task);
 }
 
 /* Adopt the threads of the tree that are no members yet. One that is being forked is marked by
@@ -271,6 +239,7 @@ SEC("iter/task")
 int adopt_all(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task, *leader;
+	struct task_mark *mark;
 
 	if (!settings.root || !task)
 		return 0;
@@ -279,14 +248,17 @@ int adopt_all(struct bpf_iter__task *ctx)
 	leader = task->group_leader;
 	if (!leader || is_member(task) || !belongs(task))
 		return 0;
-	adopt(task, leader);
+	mark = adopt_thread(task, leader);
+	adopt_executing(task);
+	/* on_exit is not called again for a thread that began to exit before it was adopted. */
+	if (mark && read_only(task)->flags & PF_EXITING)
+		begin_exit(mark, find_row(mark), task);
 	return 0;
 }
 
 static void count_freed(struct task_mark *mark, const struct task_struct *task, struct lane *lane)
 {
-	__u32 key = mark->limbo - 1;
-	struct limbo *limbo = mark->limbo ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+	struct limbo *limbo = limbo_of(mark->limbo);
 	struct rti_account_row *row = find_row(mark);
 
 	add_use(&lane->use, task);
@@ -301,29 +273,23 @@ static void count_freed(struct task_mark *mark, const struct task_struct *task, 
 	lane->freed++;
 }
 
-/* For tests: the next search finds that the memory of the thread is another one's. */
-static __always_inline void miss_free(const struct task_mark *mark)
-{
-	__u32 key = mark->limbo - 1;
-	struct limbo *limbo = mark->limbo ? bpf_map_lookup_elem(&limbos, &key) : NULL;
-
-	if (limbo)
-		limbo->signal = 0;
-}
-
 /* Its last moment on a CPU is over: kernel/exit.c, delayed_put_task_struct(). */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(on_free, struct task_struct *task)
 {
 	struct task_mark *mark = find_mark(task);
+	struct limbo *limbo;
 	struct lane *lane;
 	__u32 key = 0;
 
 	secure_some();
 	if (!mark)
 		return 0;
+	/* For tests: the next search finds that the memory of the thread is another one's. */
 	if (settings.misses_frees) {
-		miss_free(mark);
+		limbo = limbo_of(mark->limbo);
+		if (limbo)
+			limbo->signal = 0;
 		return 0;
 	}
 	lane = bpf_map_lookup_elem(&lanes, &key);

@@ -19,13 +19,6 @@
 #include "bpf/own_pid.h"
 #include "bpf/task_mark.h"
 
-/* include/linux/sched.h */
-#define PF_EXITING 0x4u
-#define PF_IO_WORKER 0x10u
-#define PF_USER_WORKER 0x4000u /* since Linux 6.4 */
-#define PF_KTHREAD 0x200000u
-#define TASK_NEW 0x800u
-
 static bool is_accounted_for(const struct task_mark *mark)
 {
 	return mark && (mark->flags & (MARK_MEMBER | MARK_SUPERVISOR)) == MARK_MEMBER;
@@ -36,23 +29,11 @@ static void add_to(__u64 *sum, __u64 value)
 	__sync_fetch_and_add(sum, value);
 }
 
-static void add_past_io(struct rti_account_use *past, const struct task_io_accounting *io)
-{
-	if (!bpf_core_field_exists(io->rchar) || !bpf_core_field_exists(io->read_bytes))
-		return;
-	add_to(&past->read_chars, io->rchar);
-	add_to(&past->write_chars, io->wchar);
-	add_to(&past->read_calls, io->syscr);
-	add_to(&past->write_calls, io->syscw);
-	add_to(&past->read_bytes, io->read_bytes);
-	add_to(&past->write_bytes, io->write_bytes);
-	add_to(&past->cancelled_write_bytes, io->cancelled_write_bytes);
-}
-
 /* The kernel adds up utime and stime of children so that their sum is what these have run
  * (kernel/exit.c, wait_task_zombie()). */
 static void add_past(const struct signal_struct *signal)
 {
+	const struct task_io_accounting *io = &signal->ioac;
 	struct rti_account_use *past = &shared.past;
 
 	add_to(&past->cpu_ns, signal->sum_sched_runtime + signal->cutime + signal->cstime);
@@ -62,7 +43,15 @@ static void add_past(const struct signal_struct *signal)
 	add_to(&past->majflt, signal->maj_flt + signal->cmaj_flt);
 	add_to(&past->voluntary_switches, signal->nvcsw + signal->cnvcsw);
 	add_to(&past->involuntary_switches, signal->nivcsw + signal->cnivcsw);
-	add_past_io(past, &signal->ioac);
+	if (!bpf_core_field_exists(io->rchar) || !bpf_core_field_exists(io->read_bytes))
+		return;
+	add_to(&past->read_chars, io->rchar);
+	add_to(&past->write_chars, io->wchar);
+	add_to(&past->read_calls, io->syscr);
+	add_to(&past->write_calls, io->syscw);
+	add_to(&past->read_bytes, io->read_bytes);
+	add_to(&past->write_bytes, io->write_bytes);
+	add_to(&past->cancelled_write_bytes, io->cancelled_write_bytes);
 }
 
 /* The row has the threads that ended before, as if they had been freed since. The peak so far may
@@ -100,30 +89,25 @@ static bool make_member(struct task_mark *mark)
 	return true;
 }
 
-/* Its threads take the row from the mark as soon as that is of a member, so the row comes first. Of
- * two programs that adopt a process at once, one gives its row back. */
-static void give_row(struct task_mark *mark, struct task_struct *leader, struct task_struct *parent)
-{
-	__u32 number = mark->flags & MARK_MEMBER ? 0 : new_row(parent, leader);
-	struct rti_account_row *row = row_of(number);
-
-	if (row && __sync_val_compare_and_swap(&mark->row, 0, number) != 0)
-		__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
-}
-
 /* Returns the mark of the thread group leader of a process that belongs to the tree, or NULL if it
  * has none. */
 static const struct task_mark *adopt_process(struct task_struct *leader)
 {
 	struct task_struct *parent = leader->real_parent;
 	struct task_mark *mark = make_mark(leader);
+	struct rti_account_row *row;
+	__u32 number;
 
 	if (!mark) {
 		add_to(&shared.unmarked, 1);
 		return NULL;
 	}
-	if (parent)
-		give_row(mark, leader, parent);
+	/* Its threads take the row from the mark of a member, so the row comes first. Of two
+	 * programs that adopt a process at once, one gives its row back. */
+	number = !parent || mark->flags & MARK_MEMBER ? 0 : new_row(parent, leader);
+	row = row_of(number);
+	if (row && __sync_val_compare_and_swap(&mark->row, 0, number) != 0)
+		__sync_val_compare_and_swap(&row->is_in_use, 1, 0);
 	if (!make_member(mark) || !parent)
 		return mark;
 	begin_row(mark, read_only(leader));

@@ -17,8 +17,6 @@
 #include "bpf/signal_sums.h"
 #include "bpf/task_mark.h"
 
-#define TASK_DEAD 0x80u /* include/linux/sched.h */
-
 /* At each fork, exit and free, of any process. One that is not off its CPU is looked at again,
  * unless so many have begun to exit since. */
 #define SECURE_AT_ONCE 3
@@ -51,6 +49,14 @@ struct {
 	__type(value, struct limbo);
 } limbos SEC(".maps");
 
+/* number: plus 1; 0: none. */
+static __always_inline struct limbo *limbo_of(__u32 number)
+{
+	__u32 key = number - 1;
+
+	return number ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+}
+
 static long take_limbo(__u32 i, struct search *search)
 {
 	__u32 key = (search->first + i) & (settings.rows - 1);
@@ -69,13 +75,11 @@ static void enter_limbo(struct task_mark *mark, struct task_struct *task)
 	struct search search = { .first = *(volatile __u32 *)&shared.next_limbo,
 		                 .task = (__u64)task };
 	struct limbo *limbo;
-	__u32 key;
 
 	if (__sync_fetch_and_or(&mark->flags, MARK_LIMBO) & MARK_LIMBO)
 		return;
 	bpf_loop(FREE_TRIES, take_limbo, &search, 0);
-	key = search.found - 1;
-	limbo = search.found ? bpf_map_lookup_elem(&limbos, &key) : NULL;
+	limbo = limbo_of(search.found);
 	if (limbo) {
 		limbo->secured = 0;
 		limbo->row = mark->row;

@@ -52,16 +52,6 @@ static void send_record(const struct rti_account_row *row, const struct rti_acco
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP); /* the reader comes by */
 }
 
-/* The last switch of a thread comes after signal_struct has got its account, or before if a slow
- * parent waits for it. signal_struct is what wait4(2) and getrusage(2) show, so it decides. */
-static __always_inline void correct_switches(struct rti_account_use *use,
-                                             const struct rti_account_sums *sums,
-                                             const struct rti_account_part *part)
-{
-	use->voluntary_switches += sums->voluntary_switches - part->voluntary_switches;
-	use->involuntary_switches += sums->involuntary_switches - part->involuntary_switches;
-}
-
 /* Of a process that has ended. */
 static void note_peak(const struct rti_account_row *row)
 {
@@ -85,10 +75,14 @@ static void finish_process(struct rti_account_row *row, const struct rti_account
 
 	if (is_locked)
 		give_lock(&row->is_noting);
-	if (is_final)
-		correct_switches(use, &sums, part);
-	else
+	/* The last switch of a thread comes after signal_struct has got its account, or before if a
+	 * slow parent waits for it. wait4(2) and getrusage(2) show signal_struct, so it decides. */
+	if (is_final) {
+		use->voluntary_switches += sums.voluntary_switches - part->voluntary_switches;
+		use->involuntary_switches += sums.involuntary_switches - part->involuntary_switches;
+	} else {
 		__sync_fetch_and_or(&row->flags, RTI_ROW_LACKS_SUMS);
+	}
 	if (__sync_val_compare_and_swap(&row->is_sent, 0, 1) != 0)
 		return;
 	/* The switches of all its threads are corrected. If not, those of threads that ended before

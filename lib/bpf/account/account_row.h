@@ -128,11 +128,6 @@ static void raise_peak(struct rti_account_row *row, struct task_struct *task)
 		raise_to(&row->peak_pages, pages);
 }
 
-static __u64 positive(__s64 count)
-{
-	return count > 0 ? (__u64)count : 0;
-}
-
 /* As get_mm_hiwater_rss() of include/linux/mm.h: the peak so far, without what each CPU has yet to
  * add to the counters. Returns 0 if it cannot be read: before Linux 6.16 the address space is gone
  * by sched_process_exit, and before 6.2 it has other counters. */

@@ -90,36 +90,15 @@ static void reclaim(struct limbo *limbo, __u64 start_ns)
 	leave_limbo(limbo);
 }
 
-/* Secure a thread that is off its CPU. What was secured with the final part of its process stays.
- * If no program was called when the thread was freed, its memory may be anything's by now. E.g.:
- * the buffer of a file. */
-static void secure_found(struct limbo *limbo, const struct task_struct *task)
-{
-	bool was_secured = is_secured(limbo);
-
-	if (is_off_cpu(task) && !(was_secured && limbo->is_released))
-		secure(limbo, task, was_secured ? SECURE_AGAIN : SECURE_FIRST);
-}
-
-/* It is not off its CPU. */
-static void add_leaving(const struct limbo *limbo, const struct task_struct *task)
-{
-	struct rti_account_use use = { 0 };
-
-	add_use(&use, task);
-	if (!is_in_limbo(limbo, task))
-		return;
-	rti_account_add_use(&shared.unfreed, &use);
-	shared.leaving++;
-}
-
 /* The kernel may free the thread meanwhile: then the number of freed ones shows that the sum is
  * torn, and the row is left alone. */
 static long search_entry(__u32 key, void *unused)
 {
 	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
+	struct rti_account_use use = { 0 };
 	const struct task_struct *task;
 	__u64 address, start_ns;
+	bool was_secured;
 
 	if (!limbo || !limbo->task)
 		return 0;
@@ -133,9 +112,17 @@ static long search_entry(__u32 key, void *unused)
 			reclaim(limbo, start_ns);
 		return 0;
 	}
-	secure_found(limbo, task);
+	/* What was secured with the final part of its process stays. If no program was called when
+	 * the thread was freed, its memory may be anything's by now. E.g.: the buffer of a file. */
+	was_secured = is_secured(limbo);
+	if (is_off_cpu(task) && !(was_secured && limbo->is_released))
+		secure(limbo, task, was_secured ? SECURE_AGAIN : SECURE_FIRST);
 	if (!is_secured(limbo)) {
-		add_leaving(limbo, task);
+		add_use(&use, task);
+		if (is_in_limbo(limbo, task)) {
+			rti_account_add_use(&shared.unfreed, &use);
+			shared.leaving++;
+		}
 		return 0;
 	}
 	rti_account_add_use(&shared.unfreed, &limbo->use);

@@ -140,11 +140,4 @@ static void inherit_text(struct rti_account_row *row, const struct rti_account_r
 		row->flags |= of_parent->flags & RTI_ROW_LACKS_TEXT;
 }
 
-/* If no program was called for an exec, the text is that of the program before. */
-static void check_text(struct rti_account_row *row, const struct task_struct *task)
-{
-	if (row->exec_id != task->self_exec_id)
-		row->text = 0;
-}
-
 #endif

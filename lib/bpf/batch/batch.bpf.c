@@ -20,22 +20,13 @@
 /* Reads of one process until none of its threads or children exits meanwhile. */
 #define ATTEMPTS_MAX 4
 
-#define PF_KTHREAD 0x00200000u /* include/linux/sched.h */
-#define PF_FORKNOEXEC 0x00000040u
-#define TASK_REPORT 0x7fu
+#define TASK_REPORT 0x7fu /* include/linux/sched.h */
 #define TASK_REPORT_IDLE 0x80u
 #define TASK_UNINTERRUPTIBLE 0x2u
 #define TASK_IDLE 0x402u
 #define TASK_RTLOCK_WAIT 0x1000u
 #define TASK_FROZEN 0x8000u
-#define SIGCHLD 17
 #define SIG_IGN 1
-
-/* asm-generic/errno-base.h, asm-generic/errno.h */
-#define ESRCH 3
-#define E2BIG 7
-#define EAGAIN 11
-#define EOPNOTSUPP 95
 
 extern struct task_struct *bpf_task_from_pid(__s32 pid) __ksym;
 extern void bpf_task_release(struct task_struct *task) __ksym;
@@ -228,11 +219,6 @@ static long add_cpu(__u32 cpu, struct pages *pages)
 	return 0;
 }
 
-static __u64 positive(__s64 count)
-{
-	return count > 0 ? (__u64)count : 0;
-}
-
 /* Count the resident pages as percpu_counter_sum_positive() does, or as
  * percpu_counter_read_positive() does if the per-CPU counters cannot be found. */
 static void count_pages(const struct mm_struct *mm, struct pages *out)
@@ -246,16 +232,6 @@ static void count_pages(const struct mm_struct *mm, struct pages *out)
 		{ file->count, anonymous->count, shared->count },
 	};
 	bpf_loop(cpus, add_cpu, out, 0);
-}
-
-static void set_resident_pages(const struct mm_struct *mm, struct rti_batch_row *row)
-{
-	struct pages pages;
-
-	count_pages(mm, &pages);
-	row->shmem_pages = positive(pages.count[2]);
-	row->shared_pages = positive(pages.count[0]) + row->shmem_pages;
-	row->rss_pages = row->shared_pages + positive(pages.count[1]);
 }
 
 /* Returns true if a process has exactly so many resident pages. The address space is that of the
@@ -279,7 +255,12 @@ static bool has_resident(const struct task_struct *task, __u64 rss_pages)
 /* The kernel only updates hiwater_rss when memory is released, so the current RSS may be higher. */
 static void set_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 {
-	set_resident_pages(mm, row);
+	struct pages pages;
+
+	count_pages(mm, &pages);
+	row->shmem_pages = positive(pages.count[2]);
+	row->shared_pages = positive(pages.count[0]) + row->shmem_pages;
+	row->rss_pages = row->shared_pages + positive(pages.count[1]);
 	if (row->has & RTI_BATCH_PEAK) {
 		row->peak_rss_pages = mm->hiwater_rss;
 		if (row->peak_rss_pages < row->rss_pages)
@@ -331,32 +312,15 @@ static __u32 state_letter(const struct task_struct *task)
 	                         : 'R';
 }
 
-static void set_status(const struct task_struct *task, struct rti_batch_row *row)
-{
-	__builtin_memset(row->comm, 0, sizeof(row->comm));
-	if (!(row->has & RTI_BATCH_STATUS))
-		return;
-	__builtin_memcpy(row->comm, task->comm, sizeof(row->comm));
-	if ((__u64)task->sighand->action[SIGCHLD - 1].sa.sa_handler == SIG_IGN)
-		row->has |= RTI_BATCH_IGNORES_SIGCHLD;
-}
-
-/* Returns the request without what this kernel does not have. */
-static __u32 available_bits(__u32 want)
-{
-	bool has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
-	              bpf_core_field_exists(struct task_io_accounting, read_bytes);
-
-	return want & (has_io ? RTI_BATCH_ALL : RTI_BATCH_ALL & ~RTI_BATCH_IO);
-}
-
 /* Read a process once. Returns 0, -ESRCH, -E2BIG, or -EAGAIN if it changed meanwhile. */
 static int try_read_task(const struct task_struct *task, __u32 want, struct rti_batch_row *row)
 {
+	bool has_io = bpf_core_field_exists(struct task_io_accounting, rchar) &&
+	              bpf_core_field_exists(struct task_io_accounting, read_bytes);
 	struct walk walk;
 	int err;
 
-	row->has = available_bits(want);
+	row->has = want & (has_io ? RTI_BATCH_ALL : RTI_BATCH_ALL & ~RTI_BATCH_IO);
 	err = sum_threads(task, &walk, row);
 	if (err < 0)
 		return err;
@@ -365,7 +329,12 @@ static int try_read_task(const struct task_struct *task, __u32 want, struct rti_
 	row->state = state_letter(task);
 	if (task->flags & PF_FORKNOEXEC)
 		row->has |= RTI_BATCH_FORKED;
-	set_status(task, row);
+	__builtin_memset(row->comm, 0, sizeof(row->comm));
+	if (row->has & RTI_BATCH_STATUS) {
+		__builtin_memcpy(row->comm, task->comm, sizeof(row->comm));
+		if ((__u64)task->sighand->action[SIGCHLD - 1].sa.sa_handler == SIG_IGN)
+			row->has |= RTI_BATCH_IGNORES_SIGCHLD;
+	}
 	if (!task->sighand) /* it has been released */
 		return -ESRCH;
 	return read_memory(&walk, row);
@@ -382,16 +351,6 @@ static long attempt_read(__u32 i, struct attempt *attempt)
 {
 	attempt->err = try_read_task(attempt->task, attempt->want, attempt->row);
 	return attempt->err != -EAGAIN;
-}
-
-static int read_task(const struct task_struct *task, const struct rti_batch_request *request,
-                     struct rti_batch_row *row)
-{
-	struct attempt attempt = { task, row, request->want, -EOPNOTSUPP };
-
-	if (!(task->flags & PF_KTHREAD))
-		bpf_loop(ATTEMPTS_MAX, attempt_read, &attempt, 0);
-	return attempt.err;
 }
 
 /* How many processes are looked up before any of them is read. Taking and dropping a task reference
@@ -475,13 +434,19 @@ static long prefetch_task(__u32 i, struct group *group)
 
 static long read_found_task(__u32 i, struct group *group)
 {
+	struct attempt attempt = { .err = -EOPNOTSUPP };
 	__u32 at = group->first + i;
 
 	if (i >= GROUP_SIZE || at >= RTI_BATCH_PIDS)
 		return 1;
-	if (group->tasks[i])
-		rows[at].error = read_task(kernel_object(struct task_struct, group->tasks[i]),
-		                           &requests[at], &rows[at]);
+	if (!group->tasks[i])
+		return 0;
+	attempt.task = kernel_object(struct task_struct, group->tasks[i]);
+	attempt.row = &rows[at];
+	attempt.want = requests[at].want;
+	if (!(attempt.task->flags & PF_KTHREAD))
+		bpf_loop(ATTEMPTS_MAX, attempt_read, &attempt, 0);
+	rows[at].error = attempt.err;
 	return 0;
 }
 

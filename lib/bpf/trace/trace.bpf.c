@@ -26,15 +26,8 @@ struct rti_trace_shared shared;
 #define HOOK(name) SEC("tp_btf/" name)
 #endif
 
-/* include/linux/sched.h */
-#define PF_EXITING 0x4u
-#define TASK_NEW 0x800u
 #define WNOHANG 1u
-#define SIGCHLD 17
 #define RUSAGE_CHILDREN (-1)
-
-/* asm-generic/errno-base.h, include/linux/errno.h */
-#define EOPNOTSUPP 95
 
 #define ANCESTORS_MAX 4096
 
@@ -45,26 +38,7 @@ struct {
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* An event that finds the ring without room for it must be counted: seen + lost = made. */
-static void *reserve(__u64 size)
-{
-	return bpf_ringbuf_reserve(&ring, size, 0);
-}
-
 #include "trace_path.h"
-
-/* A wake-up costs more than an event, so most events do not wake the reader. */
-static __u64 wake_flag(bool is_urgent)
-{
-	__u32 at = *(volatile __u32 *)&shared.wake;
-
-	if (!is_urgent && at != RTI_WAKE_AT_ONCE &&
-	    (at == RTI_WAKE_DONE ||
-	     bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.quarter_bytes))
-		return BPF_RB_NO_WAKEUP;
-	shared.wake = RTI_WAKE_DONE;
-	return BPF_RB_FORCE_WAKEUP;
-}
 
 static void announce_end(void)
 {
@@ -132,13 +106,6 @@ static void mark_found(struct task_struct *task)
 	}
 }
 
-/* A child that does not run yet: on_fork marks it at this moment, or has not because the search
- * had not begun. */
-static bool is_being_forked(const struct task_struct *task)
-{
-	return task->__state == TASK_NEW;
-}
-
 /* Marks the threads of the tree that were there before the trace. What they fork meanwhile is
  * marked by on_fork: two programs might make two marks for one thread. */
 SEC("iter/task")
@@ -153,8 +120,10 @@ int seed(struct bpf_iter__task *ctx)
 	mark = find_mark(task);
 	if ((mark && mark->flags & MARK_MEMBER) || !is_in_tree(task))
 		return 0;
-	if (is_being_forked(task))
-		__sync_fetch_and_add(&shared.found, 1); /* look again */
+	/* A child that does not run yet: on_fork marks it at this moment, or has not because the
+	 * search had not begun. So look again. */
+	if (task->__state == TASK_NEW)
+		__sync_fetch_and_add(&shared.found, 1);
 	else
 		mark_found(task);
 	return 0;
@@ -191,25 +160,6 @@ static __u32 inherited_flags(struct task_struct *parent, struct task_struct *chi
 	return 0;
 }
 
-/* A thread of the tree without a mark. With storage, a search marks it later and counts it then.
- * Otherwise it has none for ever: so it is counted in now, and out by count_out_unmarked(). */
-static void note_unmarked(void)
-{
-	__sync_fetch_and_add(&shared.unmarked, 1);
-#ifdef RTI_TRACE_RAW
-	__sync_fetch_and_add(&shared.threads, 1);
-#endif
-}
-
-static void count_out_unmarked(struct task_struct *task)
-{
-#ifdef RTI_TRACE_RAW
-	if (settings.target != RTI_TARGET_ALL && shared.unmarked && is_in_tree(task) &&
-	    __sync_fetch_and_add(&shared.threads, -1) == 1)
-		announce_end();
-#endif
-}
-
 /* The child does not run yet. */
 HOOK("sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
@@ -220,10 +170,16 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	if (!flags)
 		return 0;
 	mark = make_mark(child);
-	if (mark)
+	if (mark) {
 		begin_thread(mark, flags, &shared.threads);
-	else
-		note_unmarked();
+		return 0;
+	}
+	__sync_fetch_and_add(&shared.unmarked, 1);
+#ifdef RTI_TRACE_RAW
+	/* With storage, a search marks it later and counts it then. Here it never has a mark: so it
+	 * is counted in now, and out by on_exit. */
+	__sync_fetch_and_add(&shared.threads, 1);
+#endif
 	return 0;
 }
 
@@ -233,7 +189,11 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	struct task_mark *mark = find_mark(task);
 
 	if (!mark) {
-		count_out_unmarked(task);
+#ifdef RTI_TRACE_RAW
+		if (settings.target != RTI_TARGET_ALL && shared.unmarked && is_in_tree(task) &&
+		    __sync_fetch_and_add(&shared.threads, -1) == 1)
+			announce_end();
+#endif
 		return 0;
 	}
 	if (end_thread(mark, &shared.threads))
@@ -261,9 +221,13 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 	return 0;
 }
 
-/* Whether the calls of a thread of a tree are traced. *mark is NULL if it could not get a mark. */
-static bool is_traced(struct task_struct *task, struct task_mark **mark)
+/* Returns false if the calls of a thread are not traced. *mark is NULL if it could not get one. */
+static bool get_mark(struct task_struct *task, struct task_mark **mark)
 {
+	if (settings.target == RTI_TARGET_ALL) {
+		*mark = make_stored_mark(task);
+		return true;
+	}
 	*mark = find_mark(task);
 	if (shared.unmarked && (!*mark || !((*mark)->flags & MARK_MEMBER)) && is_in_tree(task)) {
 #ifndef RTI_TRACE_RAW
@@ -274,15 +238,6 @@ static bool is_traced(struct task_struct *task, struct task_mark **mark)
 			return true;
 	}
 	return *mark && ((*mark)->flags & (MARK_MEMBER | MARK_QUIET)) == MARK_MEMBER;
-}
-
-/* Returns false if the calls of a thread are not traced. */
-static bool get_mark(struct task_struct *task, struct task_mark **mark)
-{
-	if (settings.target != RTI_TARGET_ALL)
-		return is_traced(task, mark);
-	*mark = make_stored_mark(task);
-	return true;
 }
 
 HOOK("sys_enter")
@@ -413,10 +368,12 @@ static void write_call(struct rti_trace_record *record, const struct call *call,
 static void send_record(struct task_struct *task, const struct call *call, long returned,
                         __u64 entry_ns)
 {
-	struct rti_trace_record *record = reserve(sizeof(*record));
+	struct rti_trace_record *record = bpf_ringbuf_reserve(&ring, sizeof(*record), 0);
+	__u32 wake;
 	bool is_urgent = settings.wakes_for_children && call->kind == RTI_TRACE_GETRUSAGE &&
 	                 call->who == RUSAGE_CHILDREN && returned == 0;
 
+	/* An event that finds no room must be counted: seen + lost = made. */
 	if (!record) {
 		__sync_fetch_and_add(&shared.lost, 1);
 		return;
@@ -425,7 +382,16 @@ static void send_record(struct task_struct *task, const struct call *call, long 
 	write_figures(record, call);
 	write_pids(record, task);
 	write_process(record, task);
-	bpf_ringbuf_submit(record, wake_flag(is_urgent));
+	/* A wake-up costs more than an event, so most events do not wake the reader. */
+	wake = *(volatile __u32 *)&shared.wake;
+	if (!is_urgent && wake != RTI_WAKE_AT_ONCE &&
+	    (wake == RTI_WAKE_DONE ||
+	     bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.quarter_bytes)) {
+		bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+		return;
+	}
+	shared.wake = RTI_WAKE_DONE;
+	bpf_ringbuf_submit(record, BPF_RB_FORCE_WAKEUP);
 }
 
 /* A return without an entry: a thread may have been waiting when the trace began. Otherwise a
@@ -438,12 +404,6 @@ static bool was_waiting(const struct task_struct *task, struct task_mark *mark, 
 		return false;
 	mark->has_called = 1;
 	return true;
-}
-
-/* There may have been no memory for the time of the entry. */
-static bool has_lost_entry(const struct task_mark *mark)
-{
-	return !mark || (settings.target == RTI_TARGET_ALL && shared.unmarked);
 }
 
 HOOK("sys_exit")
@@ -469,7 +429,9 @@ int BPF_PROG(on_return, struct pt_regs *regs, long returned)
 		entry_ns = mark->entry_ns;
 		mark->entry_ns = 0;
 	}
-	if (!entry_ns && !has_lost_entry(mark) && !was_waiting(task, mark, call.kind))
+	/* There may have been no memory for the time of the entry. */
+	if (!entry_ns && mark && !(settings.target == RTI_TARGET_ALL && shared.unmarked) &&
+	    !was_waiting(task, mark, call.kind))
 		return 0;
 	call.flags = is_32 ? RTI_TRACE_32BIT : 0;
 	read_arguments(&call, regs, is_32);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Sends the path of each program once, before its first call.
  *
- * For BPF programs. reserve() must be defined. */
+ * For BPF programs. `ring` must be defined. */
 #ifndef RTI_TRACE_PATH_H
 #define RTI_TRACE_PATH_H
 
@@ -49,7 +49,7 @@ __noinline int send_path(__u64 file_address)
 
 	if (is_deleted(&walk) || bpf_map_update_elem(&files, &key, &sent, BPF_NOEXIST) < 0)
 		return 0;
-	path = reserve(sizeof(*path));
+	path = bpf_ringbuf_reserve(&ring, sizeof(*path), 0);
 	if (!path) {
 		bpf_map_delete_elem(&files, &key);
 		return 0;

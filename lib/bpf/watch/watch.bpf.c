@@ -26,14 +26,6 @@ struct rti_watch_shared shared;
 #include "bpf/task_mark.h"
 #pragma clang diagnostic pop
 
-/* include/linux/sched.h */
-#define PF_EXITING 0x4u
-#define PF_IO_WORKER 0x10u
-#define PF_USER_WORKER 0x4000u
-#define PF_KTHREAD 0x200000u
-#define TASK_DEAD 0x80u
-#define TASK_NEW 0x800u
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -98,7 +90,6 @@ static void note_change(__u32 pid)
 		__sync_fetch_and_or(word, bit_of(number));
 }
 
-/* A thread of a process is marked. */
 static void mark_thread(struct task_struct *task, __u32 pid)
 {
 	struct rti_watch_group *group = find_group(pid);
@@ -115,19 +106,12 @@ static void mark_thread(struct task_struct *task, __u32 pid)
 	__sync_fetch_and_or(&group->marked, bit_of(pid));
 }
 
-/* A child with the parent of its parent (CLONE_PARENT) belongs to the tree if that does. The parent
- * is read by a helper: to read a pointer from a task that the verifier trusts, it looks through all
- * types of the kernel by their names. bpf_rdonly_cast() would need Linux 6.2. */
-static bool has_parent_in_tree(const struct task_struct *parent, const struct task_struct *child)
+/* Whether the process of a parent has a mark. */
+static bool is_marked(const struct task_struct *parent)
 {
-	const struct task_struct *its_parent = BPF_CORE_READ(child, real_parent);
-	const struct rti_watch_group *group;
-	__u32 pid;
+	__u32 pid = (__u32)own_pid(parent);
+	const struct rti_watch_group *group = pid ? find_group(pid) : NULL;
 
-	if (BPF_CORE_READ(its_parent, tgid) == parent->tgid)
-		return true;
-	pid = (__u32)own_pid(its_parent);
-	group = pid ? find_group(pid) : NULL;
 	return group && group->marked & bit_of(pid);
 }
 
@@ -136,6 +120,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
 	const struct task_mark *mark = find_mark(parent);
+	const struct task_struct *its_parent;
 	struct rti_watch_group *group;
 	__u32 pid;
 
@@ -145,7 +130,11 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		mark_thread(child, mark->row);
 		return 0;
 	}
-	if (!has_parent_in_tree(parent, child))
+	/* A child with the parent of its parent (CLONE_PARENT) belongs to the tree if the latter
+	 * does. A helper reads it: to read a pointer from a task that the verifier trusts, it looks
+	 * through all types of the kernel by their names. bpf_rdonly_cast() needs Linux 6.2. */
+	its_parent = BPF_CORE_READ(child, real_parent);
+	if (BPF_CORE_READ(its_parent, tgid) != parent->tgid && !is_marked(its_parent))
 		return 0;
 	pid = (__u32)own_pid(child);
 	mark_thread(child, pid);
@@ -172,34 +161,23 @@ int BPF_PROG(on_new_thread, struct task_struct *task)
 	return 0;
 }
 
-static bool has_member_for_parent(const struct task_struct *task)
-{
-	__u32 pid = (__u32)own_pid(BPF_CORE_READ(task, real_parent));
-	const struct rti_watch_group *group = pid ? find_group(pid) : NULL;
-
-	return group && group->marked & bit_of(pid);
-}
-
-/* If the fork of a process was not taken yet, it is not to be found by that any more: once it was
- * waited for, its pid may be that of a process outside of the tree. As long as it is a zombie, its
- * parent shows that it belongs to the tree. An orphan may have a parent that does not. */
-static void forget_fork(const struct task_struct *task, __u32 pid)
-{
-	struct rti_watch_group *group = find_group(pid);
-
-	if (group && BPF_CORE_READ(task, signal, live.counter) == 0 && has_member_for_parent(task))
-		__sync_fetch_and_and(&group->forked, ~bit_of(pid));
-}
-
 /* It may be waited for before it leaves its CPU. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
 	const struct task_mark *mark = find_mark(task);
+	struct rti_watch_group *group;
 
 	if (!mark)
 		return 0;
-	forget_fork(task, mark->row);
+	group = find_group(mark->row);
+	/* If the fork of a process was not taken yet, the process must not be found by it any more:
+	 * once it was waited for, another process outside of the tree may have its pid. While it is
+	 * a zombie, its parent shows that it belongs to the tree. The parent of an orphan may not
+	 * belong to it. */
+	if (group && BPF_CORE_READ(task, signal, live.counter) == 0 &&
+	    is_marked(BPF_CORE_READ(task, real_parent)))
+		__sync_fetch_and_and(&group->forked, ~bit_of(mark->row));
 	note_change(mark->row);
 	return 0;
 }
@@ -252,21 +230,15 @@ int BPF_PROG(on_reclaim)
 	return 0;
 }
 
-/* Whether the process of a task has been named, and is as old as the reader knows it to be: another
- * one may have its pid by now. */
-static bool is_wanted(const struct task_struct *task, __u32 pid)
-{
-	const struct rti_watch_group *group = find_group(pid);
-
-	return group && group->wanted & bit_of(pid) && task->start_boottime < shared.before_ns;
-}
-
-/* Its process, or its parent, has a mark. */
-static bool has_marked_relative(struct task_struct *task)
+/* Whether the reader has named the process of a task, or its leader or parent has a mark. The
+ * process must be as old as the reader knows it to be: another one may have its pid by now. */
+static bool is_wanted(struct task_struct *task, __u32 pid)
 {
 	struct task_struct *leader = task->group_leader, *parent = task->real_parent;
+	const struct rti_watch_group *group = find_group(pid);
 
-	return (leader && find_mark(leader)) || (parent && find_mark(parent));
+	return (group && group->wanted & bit_of(pid) && task->start_boottime < shared.before_ns) ||
+	       (leader && find_mark(leader)) || (parent && find_mark(parent));
 }
 
 /* The number of the CPU, which kernel.h leaves out. */
@@ -288,15 +260,6 @@ static void note_on_cpu(const struct task_struct *task)
 	cpu = bpf_map_lookup_elem(&cpus, &key);
 	if (cpu)
 		__sync_val_compare_and_swap(&cpu->last_next, 0, (__u64)task);
-}
-
-static void mark_found(struct task_struct *task, __u32 pid)
-{
-	mark_thread(task, pid);
-	note_change(pid);
-	note_on_cpu(task);
-	if (task->flags & PF_EXITING)
-		drop_mark(task);
 }
 
 /* Marks the threads of the tree that were there before. What they fork meanwhile is marked by
@@ -322,12 +285,17 @@ int search(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	pid = (__u32)own_pid(task);
-	if (!pid || !(is_wanted(task, pid) || has_marked_relative(task)))
+	if (!pid || !is_wanted(task, pid))
 		return 0;
 	__sync_fetch_and_add(&shared.found, 1);
 	/* on_fork marks it at this moment, or its parent had no mark: look again. */
-	if (task->__state != TASK_NEW)
-		mark_found(task, pid);
+	if (task->__state == TASK_NEW)
+		return 0;
+	mark_thread(task, pid);
+	note_change(pid);
+	note_on_cpu(task);
+	if (task->flags & PF_EXITING)
+		drop_mark(task);
 	return 0;
 }
 
