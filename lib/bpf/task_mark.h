@@ -106,14 +106,6 @@ static struct task_mark *spare_mark(__u32 found)
 	return &spare[found & (SPARE_MARKS - 1)].mark;
 }
 
-static struct task_mark *find_spare(__u64 task)
-{
-	struct spare_search search = { task, SPARE_MARKS };
-
-	bpf_loop(SPARE_MARKS, look_at_spare, &search, 0);
-	return spare_mark(search.found);
-}
-
 static long take_spare(__u32 i, struct spare_search *search)
 {
 	if (i >= SPARE_MARKS || __sync_val_compare_and_swap(&spare[i].task, 0, search->task) != 0)
@@ -151,8 +143,13 @@ static long drop_spare(__u32 i, struct spare_search *search)
 static struct task_mark *find_mark(struct task_struct *task)
 {
 	struct task_mark *mark = bpf_task_storage_get(&marks, task, NULL, 0);
+	struct spare_search search;
 
-	return mark || !spares ? mark : find_spare((__u64)task);
+	if (mark || !spares)
+		return mark;
+	search = (struct spare_search){ (__u64)task, SPARE_MARKS };
+	bpf_loop(SPARE_MARKS, look_at_spare, &search, 0);
+	return spare_mark(search.found);
 }
 
 /* For what is no loss: without a spare mark. Returns NULL if there is no storage. */
@@ -206,13 +203,5 @@ static bool end_thread(struct task_mark *mark, __u64 *threads)
 		return false;
 	return __sync_fetch_and_add(threads, -1) == 1;
 }
-
-#ifndef RTI_ACCOUNT
-static void hide_supervisor(struct task_mark *mark, __u64 *threads)
-{
-	__sync_fetch_and_or(&mark->flags, MARK_QUIET | MARK_SUPERVISOR);
-	__sync_fetch_and_add(threads, -1);
-}
-#endif
 
 #endif

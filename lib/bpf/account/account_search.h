@@ -95,7 +95,7 @@ static void reclaim(struct limbo *limbo, __u64 start_ns)
 static long search_entry(__u32 key, void *unused)
 {
 	struct limbo *limbo = bpf_map_lookup_elem(&limbos, &key);
-	struct rti_account_use use = { 0 };
+	struct rti_account_use use;
 	const struct task_struct *task;
 	__u64 address, start_ns;
 	bool was_secured;
@@ -118,6 +118,7 @@ static long search_entry(__u32 key, void *unused)
 	if (is_off_cpu(task) && !(was_secured && limbo->is_released))
 		secure(limbo, task, was_secured ? SECURE_AGAIN : SECURE_FIRST);
 	if (!is_secured(limbo)) {
+		use = (struct rti_account_use){ 0 };
 		add_use(&use, task);
 		if (is_in_limbo(limbo, task)) {
 			rti_account_add_use(&shared.unfreed, &use);

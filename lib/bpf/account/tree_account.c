@@ -13,30 +13,24 @@ struct rti_tree_account {
 	void *state;
 };
 
-static int open_plugin(struct rti_tree_account *account)
+int rti_account_open(struct rti_tree_account **out, const struct rti_account_request *request)
 {
 	const struct rti_module_version version = { RTI_ACCOUNT_PLUGIN,
 		                                    sizeof(struct rti_account_record) };
-	int err = rti_module_open(&account->module, RTI_ACCOUNT_ENTRY, version);
-
-	if (err == 0)
-		account->ops = account->module.ops;
-	return err == -ENOENT ? -ENOPKG : err;
-}
-
-int rti_account_open(struct rti_tree_account **out, const struct rti_account_request *request)
-{
 	struct rti_tree_account *account = calloc(1, sizeof(*account));
 	int err;
 
 	*out = NULL;
 	if (!account)
 		return -ENOMEM;
-	err = open_plugin(account);
+	err = rti_module_open(&account->module, RTI_ACCOUNT_ENTRY, version);
 	if (err == 0) {
+		account->ops = account->module.ops;
 		err = account->ops->open(&account->state, request);
 		if (err < 0)
 			rti_module_close(&account->module);
+	} else if (err == -ENOENT) {
+		err = -ENOPKG;
 	}
 	if (err < 0)
 		free(account);

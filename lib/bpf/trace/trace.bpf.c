@@ -213,10 +213,12 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 
 	if (settings.target != RTI_TARGET_ALL && (!mark || !(mark->flags & MARK_MEMBER)))
 		return 0;
-	if (mark && shared.armed && mark->flags & MARK_FIRST && has_comm_of_supervisor(task))
-		hide_supervisor(mark, &shared.threads);
-	else if (mark && mark->flags & MARK_QUIET)
+	if (mark && shared.armed && mark->flags & MARK_FIRST && has_comm_of_supervisor(task)) {
+		__sync_fetch_and_or(&mark->flags, MARK_QUIET | MARK_SUPERVISOR);
+		__sync_fetch_and_add(&shared.threads, -1);
+	} else if (mark && mark->flags & MARK_QUIET) {
 		__sync_fetch_and_and(&mark->flags, ~MARK_QUIET);
+	}
 	send_path((__u64)BPF_CORE_READ(program, file));
 	return 0;
 }
