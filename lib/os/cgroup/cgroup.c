@@ -163,23 +163,18 @@ struct process_check {
 	uint32_t left; /* RTI_CGROUP_ bits of those that it is not in */
 };
 
-static bool is_at_or_below(const struct rti_scan *path, const char *name)
-{
-	struct rti_scan rest = *path;
-
-	if (strcmp(name, "/") == 0)
-		return true;
-	return rti_scan_literal(&rest, name) && (rest.at == rest.end || *rest.at == '/');
-}
-
 static int check_entry(void *arg, const struct rti_pid_cgroup *entry)
 {
 	struct process_check *check = arg;
 
 	for (uint32_t i = 0; i < check->count; i++) {
 		const struct rti_cgroup_dir *dir = &check->dir[i];
+		struct rti_scan path = entry->path;
+		bool is_in =
+		    strcmp(dir->name, "/") == 0 || (rti_scan_literal(&path, dir->name) &&
+		                                    (path.at == path.end || *path.at == '/'));
 
-		if (dir->hierarchy == entry->hierarchy && !is_at_or_below(&entry->path, dir->name))
+		if (dir->hierarchy == entry->hierarchy && !is_in)
 			check->left |= dir->accounts;
 	}
 	return RTI_CONTINUE;
@@ -196,28 +191,20 @@ static int check_process(struct process_check *check, const struct rti_context *
 	return rti_parse_pid_cgroup(ctx->buf->data, ctx->buf->len, check_entry, check);
 }
 
-/* Returns true if the process had not begun to exit before now. */
-static bool is_still_running(const struct rti_context *ctx, int32_t pid, uint64_t start_ticks)
-{
-	struct rti_path path = rti_pid_path(pid, "stat");
-	struct rti_pid_stat stat;
-
-	return rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf) ==
-	           0 &&
-	       rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) == 0 &&
-	       stat.starttime == start_ticks && stat.state != 'Z' && stat.state != 'X' &&
-	       !(stat.flags & RTI_PF_EXITING);
-}
-
 void rti_cgroup_check_process(struct rti_cgroup *group, const struct rti_context *ctx, int32_t pid,
                               uint64_t start_ticks)
 {
 	struct process_check check = { .dir = group->dir, .count = group->count };
+	struct rti_path path = rti_pid_path(pid, "stat");
+	struct rti_pid_stat stat;
 
-	if (check_process(&check, ctx, pid) < 0)
+	if (check_process(&check, ctx, pid) < 0 || !(check.left & ~group->left))
 		return;
 	/* The kernel shows an exiting process in the root of v1 (proc_cgroup_show()). */
-	if (check.left & ~group->left && is_still_running(ctx, pid, start_ticks))
+	if (rti_procfs_read(ctx->procfs, RTI_PROC, path.text, RTI_SINGLE_RECORD, ctx->buf) == 0 &&
+	    rti_parse_pid_stat(ctx->buf->data, ctx->buf->len, &stat) == 0 &&
+	    stat.starttime == start_ticks && stat.state != 'Z' && stat.state != 'X' &&
+	    !(stat.flags & RTI_PF_EXITING))
 		group->left |= check.left;
 }
 
@@ -440,21 +427,8 @@ struct killing {
 	int err;             /* of the processes that may not be killed */
 };
 
-/* By a pidfd that was opened before the process was found in the cgroup, so that no process that
- * reuses the pid is hit. */
-static void kill_process(struct killing *killing, const struct rti_context *ctx, int32_t pid)
-{
-	int fd = rti_pidfd_open(pid), err = 0;
-
-	if (rti_cgroup_dir_has(killing->dir, ctx, pid)) {
-		killing->found++;
-		err = rti_pidfd_signal(fd, pid, SIGKILL);
-	}
-	rti_pidfd_close(fd);
-	if (err < 0 && err != -ESRCH)
-		killing->err = err;
-}
-
+/* By pidfds that are opened before the processes are found in the cgroup, so that no process that
+ * reuses a pid is hit. */
 static int kill_visited(void *arg, const struct rti_context *ctx, const char *path)
 {
 	struct killing *killing = arg;
@@ -465,7 +439,15 @@ static int kill_visited(void *arg, const struct rti_context *ctx, const char *pa
 		return RTI_CONTINUE;
 	scan = rti_scan(killing->pids.data, killing->pids.len);
 	while (rti_scan_i32(&scan, &pid)) {
-		kill_process(killing, ctx, pid);
+		int fd = rti_pidfd_open(pid), err = 0;
+
+		if (rti_cgroup_dir_has(killing->dir, ctx, pid)) {
+			killing->found++;
+			err = rti_pidfd_signal(fd, pid, SIGKILL);
+		}
+		rti_pidfd_close(fd);
+		if (err < 0 && err != -ESRCH)
+			killing->err = err;
 		rti_scan_skip_line(&scan);
 	}
 	return RTI_CONTINUE;
@@ -494,39 +476,26 @@ static int kill_one_by_one(const struct rti_cgroup_dir *dir, const struct rti_co
 	return killing.err;
 }
 
-/* Forks fail from now on, so that the processes cannot become more than are killed. */
-static void forbid_forks(const struct rti_cgroup *group)
-{
-	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_TASKS);
-
-	if (dir)
-		write_file(dir->path, "/pids.max", "0");
-}
-
-static void allow_forks(const struct rti_cgroup *group)
-{
-	const struct rti_cgroup_dir *dir = rti_cgroup_dir_of(group, RTI_CGROUP_TASKS);
-
-	if (dir)
-		write_file(dir->path, "/pids.max", "max");
-}
-
 /* A process that has left v2 may still be in a directory of v1. */
 int rti_cgroup_kill(const struct rti_cgroup *group, const struct rti_context *ctx)
 {
+	const struct rti_cgroup_dir *tasks = rti_cgroup_dir_of(group, RTI_CGROUP_TASKS);
 	int err = group->count ? 0 : -ENOENT;
 
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct rti_cgroup_dir *dir = &group->dir[i];
-		int failed = 0;
+		int failed;
 
 		if (dir->hierarchy == 0 && write_file(dir->path, "/cgroup.kill", "1") == 0)
 			continue;
 		if (!is_dir_populated(dir, ctx))
 			continue;
-		forbid_forks(group);
+		/* Forks fail meanwhile, so that there are no more processes than are killed. */
+		if (tasks)
+			write_file(tasks->path, "/pids.max", "0");
 		failed = kill_one_by_one(dir, ctx);
-		allow_forks(group);
+		if (tasks)
+			write_file(tasks->path, "/pids.max", "max");
 		err = failed < 0 ? failed : err;
 	}
 	return err;

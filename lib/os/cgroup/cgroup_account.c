@@ -151,22 +151,17 @@ static int read_blkio(const struct rti_cgroup *group, const struct rti_context *
 	return err == 0 && io->devices == 0 ? -ENODATA : err;
 }
 
-static int read_io_stat(const struct rti_cgroup *group, const struct rti_context *ctx,
-                        struct rti_cgroup_io *io)
-{
-	static const char *const files[] = { "/io.stat", NULL };
-	int err = read_account(group, ctx, RTI_CGROUP_IO, files, NULL);
-
-	return err < 0 ? err : rti_parse_cgroup_io(ctx->buf->data, ctx->buf->len, io);
-}
-
 int rti_cgroup_read_io(const struct rti_cgroup *group, const struct rti_context *ctx,
                        uint64_t *read_bytes, uint64_t *write_bytes, bool *is_whole)
 {
+	static const char *const files[] = { "/io.stat", NULL };
 	bool v1 = is_v1(group, RTI_CGROUP_IO);
 	struct rti_cgroup_io io = { 0 };
-	int err = v1 ? read_blkio(group, ctx, &io) : read_io_stat(group, ctx, &io);
+	int err =
+	    v1 ? read_blkio(group, ctx, &io) : read_account(group, ctx, RTI_CGROUP_IO, files, NULL);
 
+	if (err == 0 && !v1)
+		err = rti_parse_cgroup_io(ctx->buf->data, ctx->buf->len, &io);
 	if (err < 0)
 		return err;
 	*read_bytes = io.read_bytes;

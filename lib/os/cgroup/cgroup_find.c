@@ -76,30 +76,12 @@ static int take_line(void *arg, const struct rti_pid_cgroup *entry)
 	                   (size_t)(entry->path.end - entry->path.at));
 }
 
-/* Returns -EINVAL if the text is neither a path nor a line of /proc/PID/cgroup. */
-static int parse_name(struct search *search)
-{
-	size_t len = strlen(search->given);
-	int err;
-
-	if (search->given[0] == '/')
-		return append_path(search->name, search->given, len);
-	err = rti_parse_pid_cgroup(search->given, len, take_line, search);
-	return err == -EBADMSG || len == 0 ? -EINVAL : err;
-}
-
 /* --- The mounts. --- */
 
 static bool is_cgroup(const struct rti_mount *mount)
 {
 	return !mount->is_cut &&
 	       (strcmp(mount->type, "cgroup") == 0 || strcmp(mount->type, "cgroup2") == 0);
-}
-
-/* Returns whether a path is a directory or one below it. */
-static bool is_within(const char *path, const char *dir, size_t len)
-{
-	return strncmp(path, dir, len) == 0 && (path[len] == '/' || path[len] == '\0');
 }
 
 /* If the caller wrote the path of a directory, it begins with a mount point. The longest one
@@ -112,7 +94,8 @@ static int match_point(void *arg, const struct rti_mount *mount)
 	int err;
 
 	if (!is_cgroup(mount) || len <= search->point_len ||
-	    !is_within(search->given, mount->mount_point, len) ||
+	    strncmp(search->given, mount->mount_point, len) != 0 ||
+	    (search->given[len] != '/' && search->given[len] != '\0') ||
 	    !rti_scan_copy_unescaped(&mount->root, root, sizeof(root)))
 		return RTI_CONTINUE;
 	search->name[0] = '\0';
@@ -185,15 +168,6 @@ static void match_controller(struct search *search, const struct rti_mount *moun
 	search->minor = mount->minor;
 }
 
-static unsigned count_levels(const char *below)
-{
-	unsigned levels = 0;
-
-	for (; *below; below++)
-		levels += *below == '/';
-	return levels;
-}
-
 static void open_place(const struct search *search, struct rti_cgroup_place *place,
                        const char *point, const char *below)
 {
@@ -205,7 +179,9 @@ static void open_place(const struct search *search, struct rti_cgroup_place *pla
 	memcpy(path, point, len);
 	memcpy(path + len, below, below_len + 1);
 	place->error = rti_procfs_open_dir(search->ctx->procfs, RTI_ROOT, path + 1, &place->dir);
-	place->depth = count_levels(below);
+	place->depth = 0;
+	for (; *below; below++)
+		place->depth += *below == '/';
 }
 
 /* The name may be as /proc/PID/cgroup has it, or begin below the mount. Both are the same unless
@@ -238,11 +214,6 @@ static unsigned rank(const struct rti_cgroup_place *place)
 	return place->controllers ? 1 : 0;
 }
 
-static bool is_wanted(const struct search *search, const struct rti_cgroup_place *place)
-{
-	return place->major == search->major && place->minor == search->minor;
-}
-
 /* No cgroup has a name that is too long. A place that may not be searched may have it. */
 static int error_of(const struct rti_cgroup_places *places)
 {
@@ -262,9 +233,11 @@ static int choose_main(struct search *search)
 
 	for (uint32_t i = 0; i < places->count; i++) {
 		const struct rti_cgroup_place *place = &places->place[i];
+		bool is_wanted = !search->needs_hierarchy ||
+		                 (search->has_seen && place->major == search->major &&
+		                  place->minor == search->minor);
 
-		if (place->dir.fd < 0 ||
-		    (search->needs_hierarchy && (!search->has_seen || !is_wanted(search, place))))
+		if (place->dir.fd < 0 || !is_wanted)
 			continue;
 		if (!is_found || rank(place) > rank(&places->place[places->main]))
 			places->main = i;
@@ -290,10 +263,15 @@ int rti_cgroup_find(struct rti_cgroup_places *out, const struct rti_context *ctx
 {
 	struct search search = { .places = out, .ctx = ctx, .given = name };
 	struct rti_mount *mount = malloc(sizeof(*mount));
-	int err;
+	size_t len = strlen(name);
+	int err = mount ? 0 : -ENOMEM;
 
 	*out = (struct rti_cgroup_places){ 0 };
-	err = mount ? parse_name(&search) : -ENOMEM;
+	if (err == 0)
+		err = name[0] == '/' ? append_path(search.name, name, len)
+		                     : rti_parse_pid_cgroup(name, len, take_line, &search);
+	if (err == -EBADMSG || (err == 0 && len == 0)) /* neither a path nor a line of its file */
+		err = -EINVAL;
 	if (err == 0)
 		err = read_mounts(ctx);
 	if (err == 0 && name[0] == '/')

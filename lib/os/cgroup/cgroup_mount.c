@@ -2,18 +2,8 @@
 /* Which part of a cgroup hierarchy a mount shows. */
 #include "os/cgroup/cgroup_mount.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-/* Returns true if a component of the path is "..": the cgroup lies outside of what is visible. */
-static bool leads_up(const char *path)
-{
-	for (const char *at = strstr(path, "/.."); at; at = strstr(at + 1, "/.."))
-		if (at[3] == '\0' || at[3] == '/')
-			return true;
-	return false;
-}
 
 const char *rti_cgroup_below_mount(const char *name, const struct rti_scan *escaped_root)
 {
@@ -28,7 +18,9 @@ const char *rti_cgroup_below_mount(const char *name, const struct rti_scan *esca
 			return NULL;
 		name += len;
 	}
-	if (leads_up(name))
-		return NULL;
+	/* A component "..": the cgroup lies outside of what is visible. */
+	for (const char *at = strstr(name, "/.."); at; at = strstr(at + 1, "/.."))
+		if (at[3] == '\0' || at[3] == '/')
+			return NULL;
 	return strcmp(name, "/") == 0 ? "" : name;
 }

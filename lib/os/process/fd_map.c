@@ -158,26 +158,20 @@ int rti_fd_map_put(int fd, int target)
 	return dup2(fd, target) < 0 ? errno : 0;
 }
 
-static int apply_null(int target)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	return null < 0 ? errno : rti_fd_map_put(null, target);
-}
-
 int rti_fd_map_apply(const struct rti_fd_map *map)
 {
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < map->count; i++) {
-		int target = map->fds[i].target;
+		int target = map->fds[i].target, fd = map->copies[i];
 
-		if (map->copies[i] == FD_CLOSE)
+		if (fd == FD_CLOSE) {
 			close(target);
-		else if (map->copies[i] == FD_NULL)
-			err = apply_null(target);
-		else
-			err = rti_fd_map_put(map->copies[i], target);
+			continue;
+		}
+		if (fd == FD_NULL)
+			fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		err = fd < 0 ? errno : rti_fd_map_put(fd, target);
 	}
 	return err;
 }

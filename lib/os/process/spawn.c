@@ -142,14 +142,6 @@ static int spawn_with_map(const struct rti_spawn *opts, const struct rti_fd_map 
 
 /* --- Where posix_spawn(3) cannot. --- */
 
-/* Whether a filter of system calls refuses clone3(2). glibc's posix_spawn(3) falls back only if the
- * kernel lacks the call. E.g.: container runtimes of 2021 refuse it with EPERM. The kernel itself
- * refuses a size of 0, and makes nothing. */
-static bool is_clone3_refused(void)
-{
-	return syscall(SYS_clone3, NULL, 0) < 0 && errno != EINVAL && errno != ENOSYS;
-}
-
 static int open_as(const char *path, int flags, int target)
 {
 	int fd = open(path, flags | O_CLOEXEC);
@@ -268,12 +260,17 @@ static int spawn_by_clone(const struct rti_spawn *opts, const struct rti_fd_map 
 	return err;
 }
 
+/* A filter of system calls may refuse clone3(2). glibc's posix_spawn(3) falls back only if the
+ * kernel lacks the call. E.g.: container runtimes of 2021 refuse it with EPERM. The kernel itself
+ * refuses a size of 0, and makes nothing. */
 static int spawn_or_clone(const struct rti_spawn *opts, const struct rti_fd_map *map, int dir,
                           int32_t *pid)
 {
 	int err = spawn_with_map(opts, map, dir, pid);
 
-	return err < 0 && is_clone3_refused() ? spawn_by_clone(opts, map, dir, pid) : err;
+	if (err < 0 && syscall(SYS_clone3, NULL, 0) < 0 && errno != EINVAL && errno != ENOSYS)
+		return spawn_by_clone(opts, map, dir, pid);
+	return err;
 }
 
 /* The directory of the file is still open when the program is executed: the child overwrites no
