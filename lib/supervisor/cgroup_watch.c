@@ -101,28 +101,23 @@ void rts_cgroup_watch_end(void)
 	watch.samples_left = watch.refilled_ns = 0;
 }
 
-/* A process that is being forked shows up in the root of the hierarchy (kernel/fork.c,
- * copy_process(): cgroup_post_fork() comes after the fork event). One that has run is where it
- * belongs. */
-static bool has_run(pid_t pid)
-{
-	struct rti_cpu_clock clock = { 0 };
-
-	return watch.platform.cpu_clock(pid, &clock) == 0 && clock.total_ns > 0;
-}
-
 static void set_left(uint32_t left)
 {
 	watch.left = left;
 	watch.shared->left_cgroup = left;
 }
 
+/* A process that is being forked shows up in the root of the hierarchy (kernel/fork.c,
+ * copy_process(): cgroup_post_fork() comes after the fork event). One that has run is where it
+ * belongs. */
 void rts_cgroup_watch_check(pid_t pid)
 {
+	struct rti_cpu_clock clock = { 0 };
 	const char *path;
 	char text[4096];
 
-	if (!watch.has_paths || watch.left == RTI_LEFT_OURS || !has_run(pid) ||
+	if (!watch.has_paths || watch.left == RTI_LEFT_OURS ||
+	    watch.platform.cpu_clock(pid, &clock) < 0 || clock.total_ns == 0 ||
 	    rts_read_pid_file(watch.shared, pid, "cgroup", text, sizeof(text)) <= 0)
 		return;
 	path = find_path(text);

@@ -9,22 +9,11 @@
 /* The fork event is a moment later than the start that the kernel counts from. */
 #define START_DELAY_NS 1000000000u
 
-/* After the CPU clock of the whole process was read, accounts of single threads add nothing. */
-static void add_cpu(struct rti_process_record *record, const struct rti_task_exit *exited)
-{
-	uint64_t user_ns, system_ns;
-
-	if (record->flags & (RTI_RECORD_FINAL | RTI_RECORD_CLOCK_READ))
-		return;
-	rti_split_cpu(exited->cpu_ns, exited->user_us, exited->user_us + exited->system_us,
-	              &user_ns, &system_ns);
-	record->cpu_user_ns += user_ns;
-	record->cpu_system_ns += system_ns;
-}
-
 void rts_exit_account_add(struct rti_process_record *record, const struct rti_task_exit *exited,
                           bool has_loss, uint64_t now_ns)
 {
+	uint64_t user_ns, system_ns;
+
 	if (record->flags & RTI_RECORD_MIXED)
 		return;
 	if (record->flags & RTI_RECORD_FOLLOWS) {
@@ -44,7 +33,14 @@ void rts_exit_account_add(struct rti_process_record *record, const struct rti_ta
 			record->cpu_user_ns = record->cpu_system_ns = 0;
 		return;
 	}
-	add_cpu(record, exited);
+	/* After the CPU clock of the whole process was read, accounts of single threads add
+	 * nothing. */
+	if (!(record->flags & (RTI_RECORD_FINAL | RTI_RECORD_CLOCK_READ))) {
+		rti_split_cpu(exited->cpu_ns, exited->user_us, exited->user_us + exited->system_us,
+		              &user_ns, &system_ns);
+		record->cpu_user_ns += user_ns;
+		record->cpu_system_ns += system_ns;
+	}
 	if (exited->tid == exited->pid && !(record->flags & RTI_RECORD_FINAL))
 		memcpy(record->comm, exited->comm, sizeof(record->comm));
 	record->own_read_bytes += exited->read_bytes;

@@ -79,16 +79,6 @@ static unsigned open_places(const char *dirs, struct place place[PLACES_MAX])
 	return count;
 }
 
-static void close_places(const struct place *place, unsigned count)
-{
-	for (unsigned i = 0; i < count; i++) {
-		if (place[i].dir >= 0)
-			close(place[i].dir);
-		if (place[i].tasks >= 0)
-			close(place[i].tasks);
-	}
-}
-
 /* In the child: enter the directories that it is not in yet. Returns 0, or the errno of one that is
  * needed. */
 static int enter_places(const struct place *place, unsigned count, uint32_t *placed)
@@ -186,7 +176,12 @@ static int launch_in(const struct rts_launch_opts *opts, struct launch *launch,
 		_exit(127);
 	}
 	launch->exec_error = out->pid < 0 ? errno : launch->exec_error;
-	close_places(place, count);
+	for (unsigned i = 0; i < count; i++) {
+		if (place[i].dir >= 0)
+			close(place[i].dir);
+		if (place[i].tasks >= 0)
+			close(place[i].tasks);
+	}
 	if (out->pid < 0)
 		return -launch->exec_error;
 	out->placed = launch->placed;

@@ -78,19 +78,6 @@ static int move_fd_up(int fd)
 	return moved;
 }
 
-/* One by one, before Linux 5.9 or where a filter of system calls is in the way. */
-static void close_all_but(int *const kept[], size_t count)
-{
-	for (int fd = FIRST_FREE_FD; fd < (int)sysconf(_SC_OPEN_MAX) && fd < 65536; fd++) {
-		bool is_kept = false;
-
-		for (size_t i = 0; i < count; i++)
-			is_kept |= *kept[i] == fd;
-		if (!is_kept)
-			close(fd);
-	}
-}
-
 /* Close the descriptors of the host and leave its directory. Otherwise the supervisor would keep
  * pipes of the host from ending and its file system from being unmounted. */
 static void release_host(void)
@@ -103,6 +90,7 @@ static void release_host(void)
 		        rts_process_log_accounts() };
 	const size_t count = sizeof(kept) / sizeof(kept[0]);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), free_fd = FIRST_FREE_FD;
+	int fds_max = (int)sysconf(_SC_OPEN_MAX);
 	bool is_moved = true;
 
 	for (int fd = 0; fd < FIRST_FREE_FD; fd++) {
@@ -119,8 +107,17 @@ static void release_host(void)
 		else
 			*kept[i] = free_fd++;
 	}
-	if (!is_moved || syscall(SYS_close_range, free_fd, ~0u, 0) < 0)
-		close_all_but(kept, count);
+	if (is_moved && syscall(SYS_close_range, free_fd, ~0u, 0) == 0)
+		fds_max = 0;
+	/* One by one, before Linux 5.9 or where a filter of system calls is in the way. */
+	for (int fd = FIRST_FREE_FD; fd < fds_max && fd < 65536; fd++) {
+		bool is_kept = false;
+
+		for (size_t i = 0; i < count; i++)
+			is_kept |= *kept[i] == fd;
+		if (!is_kept)
+			close(fd);
+	}
 	if (chdir("/") < 0)
 		supervisor.report.error = errno; /* nothing depends on it */
 }

@@ -33,19 +33,14 @@ void rts_process_text_begin(struct rti_shared_stats *shared, const int *memory)
 	texts.used = texts.room = 0;
 }
 
-/* Whether a record has this text already. */
-static bool has_text(const volatile struct rti_record_text *record, const char *text, uint32_t len)
-{
-	uint32_t at = record->at; /* read once: it may change after it was checked */
-
-	return record->len == len && at <= texts.used && len <= texts.used - at &&
-	       memcmp(texts.area + at, text, len) == 0;
-}
-
 /* Keep a text, unless it is what *before is already. Returns false if there is no room. */
 static bool keep(const char *text, uint32_t len, struct rti_record_text *before)
 {
-	if (has_text(before, text, len))
+	const volatile struct rti_record_text *shared = before;
+	uint32_t at = shared->at; /* read once: it may change after it was checked */
+
+	if (shared->len == len && at <= texts.used && len <= texts.used - at &&
+	    memcmp(texts.area + at, text, len) == 0)
 		return true;
 	*before = (struct rti_record_text){ 0 };
 	/* Allocate memory before it is written to: if it is full, writing would raise a signal. */

@@ -26,25 +26,22 @@ static size_t read_io(struct rti_shared_stats *shared, pid_t pid, uint64_t out[R
 	return (size_t)n;
 }
 
-static bool has_one_thread(struct rti_shared_stats *shared)
-{
-	struct rti_pid_stat stat;
-	char text[1024];
-	ssize_t n = rts_read_pid_file(shared, getpid(), "stat", text, sizeof(text));
-
-	return n > 0 && rti_parse_pid_stat(text, (size_t)n, &stat) == 0 && stat.num_threads == 1;
-}
-
 /* Without privileges the kernel shows no I/O of a process that has released its memory. Then what
  * this process's own account grows by while it reaps is the I/O of the zombie, unless other threads
  * run. */
 void rts_reaped_io_before(struct rts_reaped_io *io, struct rti_shared_stats *shared, pid_t zombie)
 {
+	struct rti_pid_stat stat;
+	char text[1024];
+	ssize_t n;
 	size_t len;
 
 	io->is_of_self = false;
 	io->is_of_zombie = read_io(shared, zombie, io->at_hand) > 0;
-	if (io->is_of_zombie || !has_one_thread(shared))
+	if (io->is_of_zombie)
+		return;
+	n = rts_read_pid_file(shared, getpid(), "stat", text, sizeof(text));
+	if (n <= 0 || rti_parse_pid_stat(text, (size_t)n, &stat) < 0 || stat.num_threads != 1)
 		return;
 	len = read_io(shared, getpid(), io->at_hand);
 	io->is_of_self = len > 0;

@@ -55,15 +55,6 @@ void rts_report(struct rts_supervisor *s, enum rti_report_kind kind)
 	s->deliver(s);
 }
 
-/* Whether the program is the starter of a tracer, which executes another program. */
-static bool is_starter(char **argv)
-{
-	const char *name = strrchr(argv[0], '/');
-
-	return name && strcmp(name + 1, RTI_TRACER_NAME) == 0 && argv[1] &&
-	       strcmp(argv[1], RTI_TRACER_START) == 0;
-}
-
 /* Returns the directory of v2 in the list of the program's cgroup, or "". */
 static const char *v2_directory(const char *dirs)
 {
@@ -103,13 +94,16 @@ static int launch(struct rts_supervisor *s, const struct rts_request *request, c
 		                              .mask = mask,
 		                              .has_new_group = request->has_new_group,
 		                              .has_new_session = request->has_new_session };
+	const char *file = strrchr(request->argv[0], '/'), *first = request->argv[1];
 	struct rts_launched launched = { 0 };
 	int err = rts_launch(&opts, &launched);
 
 	s->program = launched.pid;
 	s->report.placed = launched.placed;
 	s->report.inherited_maxrss_kib = launched.inherited_maxrss_kib;
-	if (is_starter(request->argv))
+	/* The starter of a tracer executes another program. */
+	if (file && strcmp(file + 1, RTI_TRACER_NAME) == 0 && first &&
+	    strcmp(first, RTI_TRACER_START) == 0)
 		s->report.inherited_maxrss_kib += STARTER_KIB;
 	rts_process_log_set_program(s->program, s->report.inherited_maxrss_kib);
 	return err;
