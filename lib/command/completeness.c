@@ -94,9 +94,8 @@ static bool lacks_processes(const struct rti_completeness_known *known, bool is_
 	uint64_t least_ns = missing_process_ns(known);
 	uint64_t unproven_ns = is_covered ? known->unwaited_ns : known->unproven_ns;
 
-	if (is_covered && known->total_ns > known->accounted_ns + least_ns)
-		return true;
-	return unproven_ns != UINT64_MAX && unproven_ns > least_ns;
+	return (is_covered && known->total_ns > known->accounted_ns + least_ns) ||
+	       (unproven_ns != UINT64_MAX && unproven_ns > least_ns);
 }
 
 /* How many threads have ended is known from process events. */

@@ -304,17 +304,6 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 	};
 }
 
-/* Whether processes run on that could not be counted: every sample may miss processes that fork
- * and exit all the time. */
-static bool has_uncounted_processes(struct rt_command *c, const struct findings *f)
-{
-	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
-	bool may_have_left = c->is_supervisor_lost || !f->facts.sees_every_fork || cgroup->left ||
-	                     left_cpu_account(c, f) != RTI_LEFT_NONE;
-
-	return rti_cgroup_is_populated(cgroup, &c->tracker->ctx, may_have_left);
-}
-
 /* Whether the tree held more than the processes that are known can have held: then some process is
  * missing. The kernel's peak of a process and its RSS may differ by a few pages. */
 static bool lacks_holder(const struct rt_outcome *out)
@@ -354,10 +343,14 @@ static void mark_members(const struct rt_command *c, const struct rti_completene
 /* The bounds of CPU time come last, since they depend on all reasons. */
 static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
+	const struct rti_cgroup *cgroup = rti_tree_cgroup(c->tracker->tree);
+	bool may_have_left = c->is_supervisor_lost || !f->facts.sees_every_fork || cgroup->left ||
+	                     left_cpu_account(c, f) != RTI_LEFT_NONE;
 	struct rti_completeness_known known;
 	struct rti_completeness result;
 
-	if (!out->left_running && has_uncounted_processes(c, f))
+	/* Every sample may miss processes that fork and exit all the time. */
+	if (!out->left_running && rti_cgroup_is_populated(cgroup, &c->tracker->ctx, may_have_left))
 		out->left_running = 1;
 	if (lacks_holder(out))
 		out->reasons |= RT_REASON_UNWAITED;

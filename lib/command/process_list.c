@@ -177,23 +177,16 @@ static void set_texts(struct rti_process_row *row, const struct rti_process_reco
 }
 
 /* Other processes of the same user may write to the record meanwhile. So it is copied once, and the
- * copy is checked and used. */
-static struct rti_process_record copy_record(const struct rti_process_record *shared)
-{
-	struct rti_process_record copy = *shared;
-
-	__asm__ volatile("" : "+m"(copy)); /* the compiler must not read it again */
-	return copy;
-}
-
-/* ahead_ns: how much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC. */
+ * copy is checked and used. ahead_ns: how much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC. */
 static void add_record(struct rti_process_list *list, const struct rti_process_record *shared,
                        const struct rti_process_records *all, uint64_t ahead_ns)
 {
-	const struct rti_process_record copy = copy_record(shared), *record = &copy;
+	struct rti_process_record copy = *shared;
+	const struct rti_process_record *record = &copy;
 	struct rti_process_row *added = add(list);
 	struct rt_command_process *row = added ? &added->shown : NULL;
 
+	__asm__ volatile("" : "+m"(copy)); /* the compiler must not read it again */
 	if (!row)
 		return;
 	row->pid = record->pid;

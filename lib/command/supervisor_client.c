@@ -25,9 +25,9 @@
 #include "util/decimal.h"
 
 #define NS_PER_S 1000000000
-#define END_MAX_MS 200 /* of a supervisor that has nothing left to do */
-#define NAP_NS 100000  /* where there is no pidfd to wait by (before Linux 5.3) */
-#define NAPS_MAX 20000 /* what is not reaped then stays a zombie */
+#define END_MAX_NS 200000000 /* of a supervisor that has nothing left to do */
+#define NAP_NS 100000        /* where there is no pidfd to wait by (before Linux 5.3) */
+#define NAPS_MAX 20000       /* what is not reaped then stays a zombie */
 /* Between two looks where a filter of system calls refuses to wait. */
 #define SLEEP_BLIND_NS 5000000
 #define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
@@ -161,28 +161,20 @@ static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 	return err;
 }
 
-/* A signal to the caller does not end the wait: what is not reaped then stays a zombie. */
-static void wait_for_end(int pidfd)
-{
-	const struct timespec timeout = { .tv_sec = END_MAX_MS / 1000,
-		                          .tv_nsec = END_MAX_MS % 1000 * 1000000L };
-	struct pollfd end = { .fd = pidfd, .events = POLLIN };
-	sigset_t all;
-
-	sigfillset(&all);
-	ppoll(&end, 1, &timeout, &all);
-}
-
 /* The supervisor ends at once, unless it runs on with its program or is stopped: then it is reaped
  * later. Returns whether it has been reaped here. */
 static bool wait_for_exit(const struct rti_supervisor *s, bool runs_on, int *status)
 {
-	const struct timespec nap = { .tv_nsec = NAP_NS };
-	int pidfd = rti_pidfd_open(s->supervisor_pid);
+	const struct timespec nap = { .tv_nsec = NAP_NS }, timeout = { .tv_nsec = END_MAX_NS };
+	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
+	const int pidfd = end.fd;
+	sigset_t all;
 	pid_t reaped;
 
+	/* A signal to the caller does not end the wait: what is not reaped then stays a zombie. */
+	sigfillset(&all);
 	if (pidfd >= 0 && !runs_on)
-		wait_for_end(pidfd);
+		ppoll(&end, 1, &timeout, &all);
 	for (int i = 0; (reaped = waitpid(s->supervisor_pid, status, WNOHANG)) == 0 && pidfd < 0 &&
 	                !runs_on && i < NAPS_MAX;
 	     i++)

@@ -30,23 +30,19 @@ void rti_wait_begin(struct rt_command *c)
 	rti_cgroup_watch_begin(c);
 }
 
-/* Of a child of our own, or of a program that has lost its supervisor. */
-static bool has_exited(int32_t pid)
-{
-	siginfo_t info = { 0 };
-
-	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0)
-		return kill(pid, 0) < 0 && errno == ESRCH;
-	return info.si_pid == pid;
-}
-
-/* Returns 0, -ETIMEDOUT or -EINTR. */
+/* For a child of our own, or a program that has lost its supervisor. Returns 0, -ETIMEDOUT or
+ * -EINTR. */
 static int wait_by_looking(const struct rt_command *c, int64_t timeout_ns)
 {
 	const struct timespec nap = { .tv_nsec = LOOK_EVERY_NS };
 
 	for (int64_t waited_ns = 0;; waited_ns += LOOK_EVERY_NS) {
-		if (has_exited(c->pid))
+		siginfo_t info = { 0 };
+		bool is_gone =
+		    waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0 &&
+		    kill(c->pid, 0) < 0 && errno == ESRCH;
+
+		if (is_gone || info.si_pid == c->pid)
 			return 0;
 		if (waited_ns >= timeout_ns || c->interrupt.is_pending)
 			return -ETIMEDOUT;
@@ -55,25 +51,19 @@ static int wait_by_looking(const struct rt_command *c, int64_t timeout_ns)
 	}
 }
 
-/* Whether a child of our own that has ended cannot be waited for yet: its debugger comes first. */
-static bool is_kept_by_debugger(const struct rt_command *c)
-{
-	siginfo_t info = { 0 };
-
-	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 &&
-	       info.si_pid == 0 && rti_pidfd_signal(c->pidfd, c->pid, 0) == 0;
-}
-
 static int wait_by_pidfd(const struct rt_command *c, int64_t timeout_ns)
 {
 	uint64_t nap_ns = rti_min((uint64_t)timeout_ns, LOOK_EVERY_NS);
 	const struct timespec nap = { .tv_nsec = (long)nap_ns };
+	siginfo_t info = { 0 };
 	int err = rti_pidfd_wait(c->pidfd, c->interrupt.fd, timeout_ns);
 
 	/* A filter of system calls refuses ppoll(2). */
 	if (err < 0 && err != -EINTR && err != -ETIMEDOUT)
 		return wait_by_looking(c, timeout_ns);
-	if (err < 0 || !is_kept_by_debugger(c))
+	/* A child of our own that has ended may be kept by its debugger, which comes first. */
+	if (err < 0 || waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOWAIT | WNOHANG) < 0 ||
+	    info.si_pid != 0 || rti_pidfd_signal(c->pidfd, c->pid, 0) < 0)
 		return err;
 	return nanosleep(&nap, NULL) < 0 ? -EINTR : -ETIMEDOUT;
 }
@@ -95,19 +85,6 @@ static uint64_t now_ns(const struct rt_command *c)
 
 	c->tracker->platform.now(&now);
 	return now.monotonic_ns;
-}
-
-static int sleep_until_report(struct rt_command *c, int64_t timeout_ns)
-{
-	struct rti_supervisor_sleep sleep;
-	int err;
-
-	rti_supervisor_prepare_sleep(&c->supervisor, c->late.ended_ns ? -1 : c->pidfd, &sleep);
-	sleep.wakers[3].fd = c->interrupt.fd;
-	rti_lock_release(&c->lock);
-	err = rti_supervisor_sleep(&sleep, timeout_ns);
-	rti_lock_take(&c->lock);
-	return err;
 }
 
 /* Without a pidfd (before Linux 5.3), by the file of the program. */
@@ -142,9 +119,15 @@ static bool does_without_report(struct rt_command *c)
 static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 {
 	int err = rti_supervisor_receive_exit(&c->supervisor);
+	struct rti_supervisor_sleep sleep;
 
 	if (err == -EAGAIN) {
-		err = sleep_until_report(c, timeout_ns);
+		rti_supervisor_prepare_sleep(&c->supervisor, c->late.ended_ns ? -1 : c->pidfd,
+		                             &sleep);
+		sleep.wakers[3].fd = c->interrupt.fd;
+		rti_lock_release(&c->lock);
+		err = rti_supervisor_sleep(&sleep, timeout_ns);
+		rti_lock_take(&c->lock);
 		if (err == 0)
 			err = rti_supervisor_receive_exit(&c->supervisor);
 		if (err == -EAGAIN)
