@@ -28,14 +28,6 @@ struct ptrace_trace {
 	bool has_taken_some; /* records, since the reader went to sleep */
 };
 
-/* What rt_command_start() checks later, as far as it is used here before. */
-static int check_command(const struct rt_command_opts *opts)
-{
-	if (!opts->argv || (!opts->fds && opts->fd_count))
-		return -EFAULT;
-	return opts->argv[0] ? rti_fd_map_check(opts->fds, opts->fd_count) : -EINVAL;
-}
-
 /* The descriptors that the starter gets besides the program's, with the same numbers. */
 struct starter_fds {
 	int socket;
@@ -169,9 +161,15 @@ static void close_trace(void *self)
 
 static int open_trace(void **self, const struct rti_trace_request *request)
 {
+	const struct rt_command_opts *opts = request->command;
 	struct ptrace_trace *t;
-	int err = check_command(request->command);
+	int err;
 
+	/* What rt_command_start() checks later, as far as it is used here before. */
+	if (!opts->argv || (!opts->fds && opts->fd_count))
+		err = -EFAULT;
+	else
+		err = opts->argv[0] ? rti_fd_map_check(opts->fds, opts->fd_count) : -EINVAL;
 	if (err < 0) {
 		rti_start_error_describe(request->command, err, 0);
 		return err;

@@ -17,16 +17,6 @@ void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err
 	rti_say(&text, RTI_CAUSE_TRACER, err, &(struct rti_values){ .name = RTI_TRACER_NAME });
 }
 
-static void name_tracer(struct rti_text *text, int32_t pid)
-{
-	char path[RTI_DECIMAL_MAX + sizeof("/comm")], name[64];
-
-	memcpy(rti_decimal(path, (uint64_t)pid), "/comm", sizeof("/comm"));
-	rti_read_word(RTI_PROC, path, name, sizeof(name));
-	rti_say(text, *name ? RTI_CAUSE_TRACED_BY : RTI_CAUSE_TRACED, 0,
-	        &(struct rti_values){ .pid = pid, .name = name });
-}
-
 /* -EPERM of a process that is not traced yet. */
 static enum rti_cause cause_of_ban(void)
 {
@@ -40,12 +30,17 @@ static enum rti_cause cause_of_ban(void)
 
 static int describe_seizure(struct rti_text *text, const struct rti_tracer_report *report)
 {
+	char path[RTI_DECIMAL_MAX + sizeof("/comm")], name[64];
+	const struct rti_values tracer = { .pid = report->pid, .name = name };
 	bool is_banned = report->error == EPERM || report->error == EACCES;
 
-	if (report->pid > 0)
-		name_tracer(text, report->pid);
-	else
+	if (report->pid > 0) {
+		memcpy(rti_decimal(path, (uint64_t)report->pid), "/comm", sizeof("/comm"));
+		rti_read_word(RTI_PROC, path, name, sizeof(name));
+		rti_say(text, *name ? RTI_CAUSE_TRACED_BY : RTI_CAUSE_TRACED, 0, &tracer);
+	} else {
 		rti_say(text, is_banned ? cause_of_ban() : RTI_CAUSE_PTRACE, -report->error, NULL);
+	}
 	return is_banned ? -EPERM : -EOPNOTSUPP;
 }
 

@@ -89,15 +89,17 @@ static uint64_t value_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* Read what stays. A thread that is being killed may have no file: that is tried again. */
-static void read_constants(struct rtt_tracee *tracee)
+/* What stays is read once. A thread that is being killed may have no file: that is tried again. */
+static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
 {
 	struct rtt_constants *c = &tracee->constants;
 	char path[PATH_BYTES], text[4096], exe[8];
 
+	if (c->is_known)
+		return c;
 	make_path(path, tracee->tid, "status");
 	if (!read_file(path, text, sizeof(text)))
-		return;
+		return c;
 	/* No key can be in a name: the kernel writes its newlines as "\n". */
 	c->tgid = (int32_t)value_of(text, "\nTgid:\t");
 	c->uid = (uint32_t)value_of(text, "\nUid:\t");
@@ -106,13 +108,7 @@ static void read_constants(struct rtt_tracee *tracee)
 	if (rti_program_file(tracee->tid, &c->exe_device, &c->exe_inode, exe, sizeof(exe)) < 0)
 		c->exe_device = c->exe_inode = 0;
 	c->is_known = true;
-}
-
-static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
-{
-	if (!tracee->constants.is_known)
-		read_constants(tracee);
-	return &tracee->constants;
+	return c;
 }
 
 static bool read_stat(struct rtt_tracee *tracee, struct rti_pid_stat *out)
@@ -137,24 +133,18 @@ static bool read_stat(struct rtt_tracee *tracee, struct rti_pid_stat *out)
 	return n > 0 && rti_parse_pid_stat(text, (size_t)n, out) == 0;
 }
 
-/* Returns the directory of v2, or NULL. A directory of v1 lies where v2 does if there is no v1. */
-static const char *v2_mount(void)
-{
-	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0)
-		return "/sys/fs/cgroup";
-	return access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/sys/fs/cgroup/unified" : NULL;
-}
-
 /* Before Linux 6.13: the inode number of the directory that /proc/PID/cgroup names for v2. E.g.:
- * the line is "0::/user.slice". */
+ * the line is "0::/user.slice". A directory of v1 lies where v2 does if there is no v1. */
 static uint64_t find_cgroup_directory(int32_t pid)
 {
-	const char *mount = v2_mount();
+	const char *mount = "/sys/fs/cgroup";
 	char path[PATH_BYTES], text[8192], dir[8192], *line, *end;
 	struct stat info;
 
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0)
+		mount = "/sys/fs/cgroup/unified";
 	make_path(path, pid, "cgroup");
-	if (!mount || !read_file(path, text, sizeof(text)))
+	if (!read_file(path, text, sizeof(text)))
 		return 0;
 	line = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
 	line = line ? strchr(line, '/') : NULL;

@@ -71,17 +71,9 @@ static int get_info(int32_t tid, struct rti_syscall_info *info)
 	return ptrace(RTI_PTRACE_GET_SYSCALL_INFO, tid, sizeof(*info), info) < 0 ? errno : 0;
 }
 
-/* The filter is inherited, so all descendants are traced; their calls may not be wanted. */
-static bool is_wanted(struct rtt_tracee *tracee, uint32_t meaning)
-{
-	const struct rti_trace_ring *ring = loop->ring;
-
-	return (meaning & ring->calls) && !atomic_load(&ring->is_closed) &&
-	       (ring->has_children || rtt_identity_tgid(tracee) == loop->program);
-}
-
 static void handle_entry(struct rtt_tracee *tracee, int32_t tid)
 {
+	const struct rti_trace_ring *ring = loop->ring;
 	uint64_t entry_ns = now_ns();
 	struct rti_syscall_info info;
 	uint32_t meaning;
@@ -94,11 +86,13 @@ static void handle_entry(struct rtt_tracee *tracee, int32_t tid)
 	if (!meaning || info.seccomp.ret_data != rtt_filter_data(meaning)) {
 		rtt_foreign_stop_refuse(tid);
 	} else if (!tracee) {
-		if (meaning & loop->ring->calls)
+		if (meaning & ring->calls)
 			rti_trace_ring_lose(loop->writer);
 	} else if (meaning == RTT_CHANGES_IDENTITY) {
 		rtt_identity_forget(tracee);
-	} else if (is_wanted(tracee, meaning)) {
+	} else if ((meaning & ring->calls) && !atomic_load(&ring->is_closed) &&
+	           (ring->has_children || rtt_identity_tgid(tracee) == loop->program)) {
+		/* The filter is inherited, so all descendants are traced, wanted or not. */
 		rtt_call_decode(&info, meaning, &tracee->call);
 		tracee->call.entry_ns = entry_ns;
 	}

@@ -29,21 +29,11 @@ static bool say(int socket, enum rti_tracer_step step, int error)
 	return send(socket, &message, sizeof(message), MSG_NOSIGNAL) == sizeof(message);
 }
 
-/* Returns 0, or -1 if the tracer cannot trace this process or is gone. */
-static int wait_for_tracer(int socket, struct rti_starter_message *out)
-{
-	ssize_t n;
-
-	do {
-		n = recv(socket, out, sizeof(*out), 0);
-	} while (n < 0 && errno == EINTR);
-	return n == sizeof(*out) && !out->error ? 0 : -1;
-}
-
 int rtt_start(int argc, char **argv)
 {
 	struct rti_starter_message answer;
 	int socket, dir, error;
+	ssize_t n;
 
 	if (argc < 6)
 		return FAILED;
@@ -55,7 +45,13 @@ int rtt_start(int argc, char **argv)
 	/* The Yama security module lets a process be traced by its ancestors only (ptrace_scope 1),
 	 * unless it names another one. */
 	prctl(PR_SET_PTRACER, (unsigned long)atoi(argv[4]), 0, 0, 0);
-	if (!say(socket, RTI_TRACER_READY, 0) || wait_for_tracer(socket, &answer) < 0)
+	if (!say(socket, RTI_TRACER_READY, 0))
+		return FAILED;
+	do {
+		n = recv(socket, &answer, sizeof(answer), 0);
+	} while (n < 0 && errno == EINTR);
+	/* The tracer is gone, or cannot trace this process. */
+	if (n != sizeof(answer) || answer.error)
 		return FAILED;
 	error = rtt_filter_install(answer.calls);
 	if (error) {
