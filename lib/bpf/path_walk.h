@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The path of a file as the reader sees it: that of /proc/PID/exe and cwd.
+/* The path of a file as the reader sees it, and as /proc/PID/exe and cwd show it.
  *
  * For BPF programs. PATH_AREA_MAX and PATH_PART_MAX must be defined. */
 #ifndef RTI_PATH_WALK_H

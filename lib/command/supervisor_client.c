@@ -31,7 +31,7 @@
 /* Between two looks where a filter of system calls refuses to wait. */
 #define SLEEP_BLIND_NS 5000000
 #define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
-/* A request that is refused, e.g. for lack of memory, is sent again. */
+/* A request that is refused, e.g. since memory is short, is sent again. */
 #define SEND_TRIES 5
 #define SEND_PAUSE_NS 20000000
 /* Until a supervisor says that it begins. Nothing was started before. */

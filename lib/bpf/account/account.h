@@ -105,7 +105,7 @@ struct rti_account_row {
 #define RTI_ROW_LACKS_THREAD 8u  /* a thread of it is in the totals alone */
 #define RTI_ROW_LACKS_TEXT 16u   /* there was no room for its text */
 #define RTI_ROW_SAW_MEMORY 32u   /* the peak of the old address space was read as an exec began */
-#define RTI_ROW_HIDES_MEMORY 64u /* that of an earlier one is unknown: at most foreign_pages */
+#define RTI_ROW_HIDES_MEMORY 64u /* the peak of an earlier one is unknown: foreign_pages at most */
 
 #define RTI_ROW_LACKS_SUMS 128u /* not all of signal_struct: lower bounds, but for the CPU time */
 
@@ -255,7 +255,7 @@ static inline bool rti_account_has_each(const struct rti_account_totals *totals)
 	return totals->is_whole || (totals->running && totals->has_all);
 }
 
-/* Whether the threads that totals lack are those that were missed: no later read has them. */
+/* Whether totals lack only threads that were missed: no later read has them. */
 static inline bool rti_account_lacks_missed(const struct rti_account_totals *totals)
 {
 	return totals->missed && totals->freed + totals->found + totals->missed == totals->begun;
@@ -263,8 +263,8 @@ static inline bool rti_account_lacks_missed(const struct rti_account_totals *tot
 
 struct rti_account_counts {
 	uint64_t moves;       /* moves whenever a thread of the tree begins or begins to exit */
-	uint64_t processes;   /* so far, but for those that got no mark */
-	uint64_t unmarked;    /* threads so far that got none, for want of memory */
+	uint64_t processes;   /* that got a mark, so far */
+	uint64_t unmarked;    /* threads so far that got none: memory was short */
 	uint64_t rowless;     /* processes that list_running() cannot list, so far */
 	uint64_t lost_events; /* so far */
 	bool has_events;      /* the ring holds some: none that comes now makes it readable again */

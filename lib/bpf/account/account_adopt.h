@@ -157,7 +157,7 @@ static bool belongs(struct task_struct *task)
 	return own_pid(task) == settings.root;
 }
 
-/* The kernel makes threads for a process without sched_process_fork: those that work for io_uring
+/* The kernel makes threads for a process without sched_process_fork: the workers of io_uring
  * or vhost (kernel/fork.c, create_io_thread()). One is taken in by the first walk that meets it, or
  * at its end. Returns its mark, or NULL if it is no such thread of the tree. */
 static __always_inline struct task_mark *adopt_worker(struct task_struct *task)

@@ -155,9 +155,9 @@ static __always_inline void read_sums(struct rti_account_sums *sums,
 	}
 }
 
-/* The memory of a thread that was freed may be another thread's, which started later, or that of
- * anything else. The pid would not do: a thread that executes a program takes that of the thread
- * group leader (fs/exec.c, de_thread()). */
+/* The memory of a thread that was freed may be another thread's, which started later, or anything
+ * else's. The pid would not do: a thread that executes a program takes the pid of the thread group
+ * leader (fs/exec.c, de_thread()). */
 static bool is_in_limbo(volatile const struct limbo *limbo, const struct task_struct *task)
 {
 	return task->start_boottime == limbo->start_ns && task->tgid == limbo->tgid &&
@@ -267,7 +267,7 @@ static long secure_next(__u32 i, void *unused)
 	return 0;
 }
 
-/* Secure those that have begun to exit before. Cost if there is none: a read of two numbers. */
+/* Secure threads that have begun to exit before. Cost if there is none: a read of two numbers. */
 static void secure_some(void)
 {
 	if (count_newer(*(volatile __u32 *)&shared.next_secured) > 0)

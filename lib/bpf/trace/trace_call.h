@@ -111,7 +111,7 @@ static __u64 argument(const struct pt_regs *regs, int index, bool is_32)
 }
 #endif
 
-/* Whether a number may be that of a traced call: a first look, at every system call. */
+/* Whether a call with this number may be a traced one: a first look, at every system call. */
 static __always_inline bool may_be_traced(__u32 number)
 {
 	switch (number & ~X32_BIT) {
