@@ -954,6 +954,11 @@ struct rt_metrics {
 	/** Largest cgroup_tasks since the cgroup was made, RT_HAS_CGROUP_TASKS_PEAK. `pids.peak`,
 	 * since Linux 6.1. @since 0.3 */
 	uint64_t cgroup_tasks_peak;
+	/** CPU time that members may have used already and that a later sample is the first to
+	 * have: a clock tick for each time of a live member that is in whole ticks. These are the
+	 * two times of what it has reaped (`stat`), and with rt_opts.root the two of its own.
+	 * rt_diff() marks differences by it. 0: none, or not known. @since 0.3 */
+	uint64_t cpu_late_ns;
 };
 
 /** Measure once.
@@ -1480,16 +1485,20 @@ RT_API int rt_pid_descendants(int32_t pid, int32_t *pids, size_t *count);
 /** Differences of the counters of two samples, and rates over the time between them.
  *
  *  A bit of `valid` is set if it is valid in both samples and no counter of that domain went
- *  backwards. A bit of `partial` is set if at least one of the two is a lower bound, and a bit of
- *  `estimated` if at least one of the two is an estimate. A bit is in none of the three if a
- *  counter of that domain lies past the end of a sample (rt_metrics.size). Differences of
- *  consecutive samples add up to the difference of the first and the last. A bit of a domain that
- *  has no field here, such as RT_HAS_RSS, says that both samples have it.
+ *  backwards. A bit of `partial` is set if the later one is a lower bound and the earlier one is
+ *  valid. A bit of `estimated` is set if at least one of the two is an estimate, or the earlier one
+ *  a lower bound: what that lacks may be in the later one, so the difference may be too high. A bit
+ *  is in none of the three if a counter of that domain lies past the end of a sample
+ *  (rt_metrics.size). Differences of consecutive samples add up to the difference of the first and
+ *  the last. A bit of a domain that has no field here, such as RT_HAS_RSS, says that both samples
+ *  have it; it is in `partial` if one of them is a lower bound.
  *
- *  CPU times in clock ticks (rt_metrics.cpu_resolution_ns) lag a moment behind. A difference may be
- *  off by up to two ticks for each process that has reaped a child in between: the hundredth in
- *  RT_REASON_CLOCK_TICKS refers to the total. E.g.: 9 ms show as 1 or as 20.
- *  @since 0.1 */
+ *  CPU times in clock ticks (rt_metrics.cpu_late_ns) lag behind. If they do by more than a
+ *  hundredth of the difference, RT_HAS_CPU is in `estimated`, or in `partial` if they did not in
+ *  the earlier sample. E.g.: 9 ms show as 1 or as 20.
+ *  @since 0.1
+ *  @since 0.3 A difference from a lower bound is in `estimated`; it was in `partial`. The same of
+ *  CPU times that lag; they were in `valid`. */
 struct rt_delta {
 	uint32_t size;         /**< Bytes of this struct that the library filled. */
 	uint32_t kind;         /**< RT_KIND_PID or RT_KIND_SYSTEM. */

@@ -126,15 +126,45 @@ static void mark_processes_seen(struct rt_metrics *m)
 		m->partial |= RT_HAS_PROCESSES_SEEN;
 }
 
-/* A difference is as doubtful as the more doubtful of its samples. */
+static uint64_t domains_of_counters(void)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		all |= counters[i].has;
+	return all;
+}
+
+/* A difference is as doubtful as the more doubtful of its samples. If the earlier one is a lower
+ * bound, what it lacked may be in the later one: the difference may be too high.
+ * E.g.: a child has used 80 ms that no file shows until its parent waits for it. */
 static void set_masks(const struct rt_metrics *from, const struct rt_metrics *to,
                       struct rt_delta *out)
 {
 	uint64_t known = known_domains(from) & known_domains(to);
+	uint64_t may_be_late = from->partial & domains_of_counters();
 
 	out->valid = from->valid & to->valid;
-	out->estimated = known & (from->estimated | to->estimated);
+	out->estimated = known & (from->estimated | to->estimated | may_be_late);
 	out->partial = known & ~out->valid & ~out->estimated;
+}
+
+/* A total that is complete may lack a hundredth, since times in clock ticks come late. That may be
+ * more than a hundredth of the difference. */
+static void mark_late_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
+                          struct rt_delta *out)
+{
+	uint64_t hundredth_ns = (out->cpu_user_ns + out->cpu_system_ns) / 100;
+
+	if (!(out->valid & RT_HAS_CPU))
+		return;
+	if (from->cpu_late_ns > hundredth_ns)
+		out->estimated |= RT_HAS_CPU;
+	else if (to->cpu_late_ns > hundredth_ns)
+		out->partial |= RT_HAS_CPU;
+	else
+		return;
+	out->valid &= ~(uint64_t)RT_HAS_CPU;
 }
 
 static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
@@ -157,6 +187,7 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
 	if (to->self_cpu_ns > from->self_cpu_ns)
 		out->self_cpu_ns = to->self_cpu_ns - from->self_cpu_ns;
 	subtract_counters(from, to, out);
+	mark_late_cpu(from, to, out);
 	set_cpu(from, to, out);
 	set_rusage(from, to, out);
 	return 0;

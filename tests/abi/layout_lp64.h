@@ -178,6 +178,7 @@ static_assert(offsetof(struct rt_metrics, cgroup_write_bytes) == 1192, "offset")
 static_assert(offsetof(struct rt_metrics, cgroup_tasks) == 1200, "offset");
 static_assert(offsetof(struct rt_metrics, cgroup_tasks_limit) == 1208, "offset");
 static_assert(offsetof(struct rt_metrics, cgroup_tasks_peak) == 1216, "offset");
+static_assert(offsetof(struct rt_metrics, cpu_late_ns) == 1224, "offset");
 
 static_assert(sizeof(struct rt_obstacle) >= 360, "size");
 static_assert(offsetof(struct rt_obstacle, size) == 0, "offset");

@@ -37,6 +37,8 @@ static void clear_ticks(struct rt_metrics *text, const struct rt_metrics *row)
 		return;
 	require(text->cpu_resolution_ns > row->cpu_resolution_ns);
 	text->cpu_resolution_ns = row->cpu_resolution_ns;
+	require(text->cpu_late_ns > row->cpu_late_ns);
+	text->cpu_late_ns = row->cpu_late_ns;
 	if (!(text->reasons & RT_REASON_CLOCK_TICKS))
 		return;
 	require(!(text->valid & RT_HAS_CPU) && text->partial & RT_HAS_CPU);

@@ -206,6 +206,15 @@ static uint64_t cpu_resolution_ns(const struct rti_tree *tree)
 	           : 1;
 }
 
+/* What the times in ticks of live members lack: it shows once a member reaps more, or is reaped. */
+static uint64_t cpu_late_ns(const struct rti_tree *tree)
+{
+	if (is_counted_whole(&tree->kernel_account) || tree->ledger.is_covered_by_cgroup)
+		return 0;
+	return rti_subtract_saturated(tree->sums.times_in_ticks, tree->kept_in_ticks) *
+	       tree->ctx->platform->tick_ns;
+}
+
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
@@ -233,4 +242,5 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 	out->partial &= tree->want & ~out->valid & ~out->estimated;
 	out->reasons = reasons_of(tree, out);
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
+	out->cpu_late_ns = tree->want & RT_HAS_CPU ? cpu_late_ns(tree) : 0;
 }

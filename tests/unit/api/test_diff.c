@@ -200,7 +200,7 @@ START_TEST(diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark)
 END_TEST
 
 /* Samples of an older library have no bit of their own for the count. */
-START_TEST(diff_of_processes_seen_by_an_older_library_is_a_lower_bound)
+START_TEST(diff_of_processes_seen_by_an_older_library_is_marked)
 {
 	struct rt_metrics *older = _i ? &pair.from : &pair.to;
 
@@ -213,7 +213,8 @@ START_TEST(diff_of_processes_seen_by_an_older_library_is_a_lower_bound)
 
 	older->valid &= ~RT_HAS_PROCESSES_SEEN;
 	ck_assert_int_eq(take_diff(), 0);
-	ck_assert_uint_eq(pair.delta.partial, RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(pair.delta.partial, _i ? 0 : RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(pair.delta.estimated, _i ? RT_HAS_PROCESSES_SEEN : 0);
 	ck_assert_uint_eq(pair.delta.valid & RT_HAS_PROCESSES_SEEN, 0);
 	ck_assert_uint_eq(pair.delta.valid & RT_HAS_PROCESSES, RT_HAS_PROCESSES);
 	ck_assert_uint_eq(pair.delta.processes_seen, 3);
@@ -240,6 +241,52 @@ START_TEST(diff_with_missing_and_partial_domains_keeps_those_marks)
 	ck_assert_uint_eq(pair.delta.read_bytes, 1024);
 	ck_assert_uint_eq(pair.delta.cpu_user_ns, 0);
 	ck_assert_double_eq(pair.delta.cores_used, 0);
+}
+END_TEST
+
+/* What the earlier sample lacked may be in the later one: no lower bound. */
+START_TEST(diff_from_a_lower_bound_is_an_estimate)
+{
+	pair.from.valid &= ~(RT_HAS_IO | RT_HAS_FAULTS);
+	pair.from.partial = RT_HAS_IO | RT_HAS_FAULTS;
+	pair.to.valid &= ~RT_HAS_IO;
+	pair.to.partial = RT_HAS_IO;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_CPU | RT_HAS_RATE);
+	ck_assert_uint_eq(pair.delta.partial, 0);
+	ck_assert_uint_eq(pair.delta.estimated, RT_HAS_IO | RT_HAS_FAULTS);
+	ck_assert_uint_eq(pair.delta.read_bytes, 1024);
+}
+END_TEST
+
+START_TEST(diff_of_gauges_keeps_lower_bounds)
+{
+	pair.from.partial = pair.to.partial = RT_HAS_PEAK_RSS;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.partial, RT_HAS_PEAK_RSS);
+	ck_assert_uint_eq(pair.delta.estimated, 0);
+}
+END_TEST
+
+/* 750 ms were used: a hundredth of that may be late. */
+START_TEST(diff_with_late_cpu_is_valid_up_to_a_hundredth)
+{
+	static const struct {
+		uint64_t from_ns, to_ns, valid, partial, estimated;
+	} cases[] = {
+		{ 7500000, 7500000, RT_HAS_CPU, 0, 0 },
+		{ 7500001, 0, 0, 0, RT_HAS_CPU },
+		{ 0, 7500001, 0, RT_HAS_CPU, 0 },
+		{ 20000000, 20000000, 0, 0, RT_HAS_CPU },
+	};
+
+	pair.from.cpu_late_ns = cases[_i].from_ns;
+	pair.to.cpu_late_ns = cases[_i].to_ns;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid & RT_HAS_CPU, cases[_i].valid);
+	ck_assert_uint_eq(pair.delta.partial, cases[_i].partial);
+	ck_assert_uint_eq(pair.delta.estimated, cases[_i].estimated);
+	ck_assert_double_eq_tol(pair.delta.cores_used, 1.5, 1e-12);
 }
 END_TEST
 
@@ -324,10 +371,12 @@ int main(void)
 	tcase_add_loop_test(tests, diff_of_sample_with_old_size_drops_domains_past_its_end, 0, 4);
 	tcase_add_loop_test(tests, diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark, 0,
 	                    2);
-	tcase_add_loop_test(tests, diff_of_processes_seen_by_an_older_library_is_a_lower_bound, 0,
-	                    2);
+	tcase_add_loop_test(tests, diff_of_processes_seen_by_an_older_library_is_marked, 0, 2);
 	tcase_add_test(tests, diff_of_system_samples_has_no_processes_seen);
 	tcase_add_test(tests, diff_with_missing_and_partial_domains_keeps_those_marks);
+	tcase_add_test(tests, diff_from_a_lower_bound_is_an_estimate);
+	tcase_add_test(tests, diff_of_gauges_keeps_lower_bounds);
+	tcase_add_loop_test(tests, diff_with_late_cpu_is_valid_up_to_a_hundredth, 0, 4);
 	tcase_add_test(tests, diff_of_other_tracker_or_kind_fails_with_estale);
 	tcase_add_test(tests, diff_in_wrong_order_fails_with_einval);
 	tcase_add_test(tests, diff_with_bad_size_or_null_is_refused);

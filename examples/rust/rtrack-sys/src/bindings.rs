@@ -356,6 +356,7 @@ pub struct rt_metrics {
     pub cgroup_tasks: u64,
     pub cgroup_tasks_limit: u64,
     pub cgroup_tasks_peak: u64,
+    pub cpu_late_ns: u64,
 }
 extern "C" {
     pub fn rt_sample(

@@ -219,6 +219,61 @@ START_TEST(ticks_of_a_member_that_was_not_waited_for_are_not_forgotten)
 }
 END_TEST
 
+/* Without CPU clocks, each of three members has two times in ticks of its own, and the shell two of
+ * the child that it has reaped once it has. */
+START_TEST(late_cpu_is_a_tick_for_each_time_of_live_members)
+{
+	struct fake_process reaper = shell;
+
+	write_family();
+	track_process(100, 0);
+	ck_assert_uint_eq(take_sample().cpu_late_ns, 6 * TICK_NS);
+
+	reaper.children = "102 ";
+	reaper.cutime = first_child.utime;
+	reaper.cstime = first_child.stime;
+	reaper.cminflt = first_child.minflt;
+	fake_process_write(&fix.root, &reaper);
+	fake_process_remove(&fix.root, 101);
+	ck_assert_uint_eq(take_sample().cpu_late_ns, 6 * TICK_NS);
+}
+END_TEST
+
+/* What is missing of it comes in no later sample. */
+START_TEST(late_cpu_lacks_members_that_no_process_waited_for)
+{
+	struct fake_process parent = shell;
+
+	write_family();
+	track_process(100, 0);
+	take_sample();
+	parent.children = "102 ";
+	fake_process_write(&fix.root, &parent);
+	fake_process_remove(&fix.root, 101);
+	ck_assert_uint_eq(take_sample().cpu_late_ns, 4 * TICK_NS);
+}
+END_TEST
+
+/* Each of three members may have used 20 ms more at the first sample: 60 ms, in 10 ms. */
+START_TEST(difference_of_ticks_is_an_estimate)
+{
+	struct fake_process running = shell;
+	struct rt_metrics from, to;
+	struct rt_delta delta;
+
+	write_family();
+	track_process(100, 0);
+	from = take_sample();
+	running.utime++;
+	fake_process_write(&fix.root, &running);
+	to = take_sample();
+	ck_assert_uint_eq(from.valid & to.valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_int_eq(rt_diff(&from, &to, &delta, sizeof(delta)), 0);
+	ck_assert_uint_eq(delta.cpu_user_ns, TICK_NS);
+	ck_assert_uint_eq(delta.estimated & RT_HAS_CPU, RT_HAS_CPU);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tree/sum/marks");
@@ -234,6 +289,9 @@ int main(void)
 	tcase_add_loop_test(end, ignored_sigchld_lowers_nothing_once_each_process_was_waited_for, 0,
 	                    2);
 	tcase_add_test(end, ignored_sigchld_counts_as_long_as_a_process_runs_on);
+	tcase_add_test(ticks, late_cpu_is_a_tick_for_each_time_of_live_members);
+	tcase_add_test(ticks, late_cpu_lacks_members_that_no_process_waited_for);
+	tcase_add_test(ticks, difference_of_ticks_is_an_estimate);
 	tcase_add_test(ticks, ticks_of_a_member_that_was_not_waited_for_are_not_forgotten);
 	return suite_run(suite);
 }
