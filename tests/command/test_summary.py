@@ -37,6 +37,7 @@ KEYS = {
     "partial": list,
     "schema": int,
     "cores_used": float,
+    "peak_cores_exact": bool,
     "label": type(None),
     "top_cpu": list,
     "top_memory": list,
@@ -182,7 +183,7 @@ for child in children: os.waitpid(child, 0)
         self.assertLessEqual(got["cores_used"], got["peak_cores"])
         self.assertEqual(got["cpus_online"], cpus)
 
-    def rows_of_late_time(self, form: str) -> List[Dict[str, str]]:
+    def rows_of_late_time(self, form: str, *words: Word, **kwargs: Any) -> List[Dict[str, str]]:
         """Clock ticks hide a part of the children until the process that reaped them ends."""
         code = """
 import os, time
@@ -194,7 +195,7 @@ for _ in range(40):
     os.wait()
 """
         done = rtrack("run", "-q", "--accounting", "poll", "-i", "0.02", "-f", form, "-o",
-                      self.dir / "rows", *python(code))
+                      self.dir / "rows", *words, *python(code), **kwargs)
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(self.dir / "rows") as file:
             return list(csv.DictReader(file))
@@ -217,6 +218,25 @@ for _ in range(40):
         self.assertTrue(over, "no row ended soon enough after the one before")
         for row in self.rows_of_late_time("csv-v1"):
             self.assertLessEqual(float(row["cpu_usage"]), cpus)
+
+    def test_job_on_one_cpu_has_a_peak_of_one_core_at_most(self) -> None:
+        cpu = min(os.sched_getaffinity(0))
+        file = self.dir / "summary"
+        rows = self.rows_of_late_time("csv", "--summary", "json", "--summary-file", file,
+                                      preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+        got = json.loads(file.read_text())
+        self.assertLessEqual(got["peak_cores"], 1)
+        self.assertFalse(got["peak_cores_exact"])
+        for row in rows:
+            time = float(row["d_cpu_user_seconds"]) + float(row["d_cpu_system_seconds"])
+            self.assertLessEqual(float(row["cores_used"]), 1)
+            if time > 1.01 * float(row["interval_seconds"]):
+                self.assertIn("cores_used", row["estimated"].split())
+
+    def test_peak_of_one_process_is_exact(self) -> None:
+        got = self.summary("run", "--accounting", "poll", "-i", "0.05", *python(busy(0.2)))
+        self.assertTrue(got["peak_cores_exact"])
+        self.assertGreaterEqual(got["peak_cores"], got["cores_used"])
 
     def test_missing_cpu_time_is_bounded_in_words_with_its_reason(self) -> None:
         code = ("import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"

@@ -3,11 +3,14 @@
 #include "follow.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <unistd.h>
 
 #include "figures.h"
 #include "text/message.h"
+
+#define CPUS_MAX 8192 /* CONFIG_NR_CPUS of the largest kernels */
 
 /* Returns the sample that could have been taken when the command was started. All its clocks are
  * set back from the first sample by the monotonic time that has passed since the start. */
@@ -86,10 +89,43 @@ static void add_to_history(struct follow *f)
 	uint64_t memory;
 	bool is_short = f->delta.interval_ns < (uint64_t)f->interval_ns / 4 && f->cores.used > 0;
 
-	if (!is_short && is_known(delta_marks(&f->delta), RT_HAS_CPU | RT_HAS_RATE))
+	if (!is_short && is_known(delta_marks(&f->delta), RT_HAS_CPU | RT_HAS_RATE)) {
 		history_add(&f->cores, f->delta.cores_used);
+		f->is_cores_uncertain |= !(f->delta.valid & RT_HAS_CPU);
+		if (!(f->delta.estimated & RT_HAS_CPU) && f->delta.cores_used > f->cores_peak_least)
+			f->cores_peak_least = f->delta.cores_used;
+	}
 	if (follow_memory(f, &memory) && memory > 0)
 		history_add(&f->memory, (double)memory);
+}
+
+/* Returns the number of CPUs that a process may run on; 0: unknown. */
+static double count_allowed(pid_t pid)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	double count = 0;
+
+	if (set && sched_getaffinity(pid, size, set) == 0)
+		count = CPU_COUNT_S(size, set);
+	CPU_FREE(set);
+	return count;
+}
+
+/* The process may have ended by the time of an estimate, so this is called in the beginning, too. */
+static void look_up_allowed(struct follow *f)
+{
+	double allowed = f->pid > 0 ? count_allowed(f->pid) : 0;
+
+	if (allowed > f->cpus_allowed)
+		f->cpus_allowed = allowed;
+}
+
+/* What a process started may run on more CPUs than it. So its affinity limits estimates alone. */
+static double cpus_for_estimate(struct follow *f)
+{
+	look_up_allowed(f);
+	return f->cpus_allowed >= 1 && f->cpus_allowed < f->cpus ? f->cpus_allowed : f->cpus;
 }
 
 /* The kernel reports some CPU time late, e.g. that of a child when it is waited for. So a short
@@ -98,19 +134,21 @@ static void add_to_history(struct follow *f)
 static void limit_to_cpus(struct follow *f)
 {
 	struct rt_delta *d = &f->delta;
+	double cpus;
 
 	if (!is_known(delta_marks(d), RT_HAS_CPU | RT_HAS_RATE) || d->cores_used <= 1)
 		return;
 	if (f->cpus == 0)
 		f->cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
-	if (f->cpus < 1 || d->cores_used <= f->cpus)
+	cpus = d->estimated & RT_HAS_CPU ? cpus_for_estimate(f) : f->cpus;
+	if (cpus < 1 || d->cores_used <= cpus)
 		return;
-	if (d->cores_used > 1.01 * f->cpus) {
+	if (d->cores_used > 1.01 * cpus) {
 		d->valid &= ~RT_HAS_CPU;
 		d->partial &= ~RT_HAS_CPU;
 		d->estimated |= RT_HAS_CPU;
 	}
-	d->cores_used = f->cpus;
+	d->cores_used = cpus;
 }
 
 static void report_failure(struct follow *f, int err)
@@ -127,8 +165,11 @@ static void report_failure(struct follow *f, int err)
 int follow_sample(struct follow *f)
 {
 	struct rt_metrics next;
-	int err = rt_sample(f->tracker, &next, sizeof(next));
+	int err;
 
+	if (f->cpus_allowed == 0)
+		look_up_allowed(f);
+	err = rt_sample(f->tracker, &next, sizeof(next));
 	if (err < 0 && err != -ESRCH) {
 		report_failure(f, err);
 		return err;

@@ -29,7 +29,11 @@ struct follow {
 	bool has_ended;           /* all followed processes have ended */
 	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
+	/* Largest cores_used that is no estimate, and whether all intervals were complete. */
+	double cores_peak_least;
+	bool is_cores_uncertain;
 	double cpus;                    /* online; 0: not counted yet */
+	double cpus_allowed;            /* that the process may run on; 0: not looked up yet */
 	bool wants_gpu;                 /* set by the caller: GPUs are looked at */
 	int64_t making_cpu_ns;          /* set by the caller: CPU time to make the tracker */
 	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */

@@ -130,6 +130,8 @@ static const struct summary_field fields[] = {
 	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "peak_cores", ANY, UNIT_REAL, AT(peak_cores), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN,
 	  NULL, NULL },
+	{ NULL, "peak_cores_exact", ANY, UNIT_FLAG, AT(peak_cores_exact), 0, NO_SUCH_VALUE,
+	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "cpus_online", ANY, UNIT_COUNT, AT(cpus), 0, 0, PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "peak_tree_kind", TREE, UNIT_WORD, AT(peak_kind), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN,
 	  NULL, NULL },

@@ -219,12 +219,19 @@ static void add_graph(struct page *p, const struct history *h, double full, cons
 	text_free(&graph);
 }
 
+static const char *words_of_peak(const struct usage *u)
+{
+	if (u->peak_cores_exact)
+		return "";
+	return u->peak_cores > u->peak_cores_least ? "about " : "at least ";
+}
+
 static void add_graph_of(struct page *p, const struct summary_field *field, const struct usage *u)
 {
 	char peak[40] = "";
 
 	if (strcmp(field->name, "cores_used") == 0 && !summary_is_unknown(field, u)) {
-		snprintf(peak, sizeof(peak), "peak %.2f", u->peak_cores);
+		snprintf(peak, sizeof(peak), "peak %s%.2f", words_of_peak(u), u->peak_cores);
 		add_graph(p, u->cores, 1, u->peak_cores >= 0 ? peak : "");
 	} else if (strcmp(field->name, "peak_tree_bytes") == 0) {
 		add_graph(p, u->memory, 0, "");

@@ -22,6 +22,8 @@ static void add_from_sample(struct usage *u, const struct follow *f)
 	u->voluntary_switches = f->now.voluntary_switches - f->base.voluntary_switches;
 	u->involuntary_switches = f->now.involuntary_switches - f->base.involuntary_switches;
 	u->cores = &f->cores;
+	u->peak_cores_least = f->cores_peak_least;
+	u->peak_cores_exact = !f->is_cores_uncertain;
 	u->memory = &f->memory;
 }
 
@@ -54,8 +56,11 @@ static void derive_cores(struct usage *u)
 	if (u->cores->used > 0)
 		u->peak_cores = u->cores->peak;
 	/* A peak over intervals that are not all of one length can be below the average. */
+	if (!(u->marks.estimated & RT_HAS_CPU) && u->peak_cores_least < u->cores_used)
+		u->peak_cores_least = u->cores_used;
 	if (u->peak_cores >= 0 && u->peak_cores < u->cores_used)
 		u->peak_cores = u->cores_used;
+	u->peak_cores_exact &= u->peak_cores >= 0;
 }
 
 /* Fill in what follows from other figures. */
@@ -333,6 +338,8 @@ void usage_of_system(struct usage *u, const struct follow *f)
 		.samples = f->samples,
 		.overhead_cpu_ns = m->self_cpu_ns + (uint64_t)f->making_cpu_ns,
 		.cores = &f->cores,
+		.peak_cores_least = f->cores_peak_least,
+		.peak_cores_exact = !f->is_cores_uncertain,
 		.memory = &f->memory,
 	};
 	add_gpus(u, &gpu);

@@ -38,6 +38,8 @@ struct usage {
 	uint64_t cpu_before_ns;           /* used before rtrack attached */
 	uint64_t cpus;                    /* online */
 	double cores_used, peak_cores;    /* negative: unknown */
+	double peak_cores_least;          /* the peak is no less */
+	bool peak_cores_exact;            /* peak_cores is of intervals that are all complete */
 	double cpu_percent;               /* of one CPU; negative: unknown */
 	uint64_t cpu_low_ns, cpu_high_ns; /* UINT64_MAX: nothing bounds it */
 	uint64_t error_bound_ns;          /* UINT64_MAX: nothing bounds it */
