@@ -574,7 +574,10 @@ struct rt_metrics {
 	uint64_t partial; /**< RT_HAS_ bits of the figures that are lower bounds. */
 	/** Identifies the tracker: no other tracker of this process, before or after, has it. */
 	uint64_t tracker_id;
-	uint64_t monotonic_ns; /**< CLOCK_MONOTONIC at the start of the sample: for intervals. */
+	/** CLOCK_MONOTONIC, for intervals: when the CPU time was read. That is the start of the
+	 * sample, or later where one account has all of it: that of BPF programs or of a cgroup.
+	 * @since 0.3 Until then always the start of the sample. */
+	uint64_t monotonic_ns;
 	/** CLOCK_BOOTTIME at the same instant. It also advances while the system is suspended. */
 	uint64_t boottime_ns;
 	/** CLOCK_REALTIME at the same instant, since 1970: for display only. */

@@ -9,6 +9,7 @@
 #include "api/kind.h"
 #include "api/opts_error.h"
 #include "api/struct_size.h"
+#include "util/arith.h"
 
 #define MOST_FILES 65536u
 #define MANY_FILES 4096u /* a process with so many descriptors can spare half of them */
@@ -221,6 +222,18 @@ static void set_rusage(struct rt_metrics *m)
 	m->rusage.ru_nivcsw = (int64_t)m->involuntary_switches;
 }
 
+/* The time of a sample is that of its CPU time. An account of the whole tree is read after all
+ * members, which may take as long as the interval.
+ * E.g.: a storm of forks; with the time of its start, a sample has the CPU time of the next one. */
+static void stamp(struct rt_metrics *m, const struct rti_now *started)
+{
+	uint64_t later_ns = rti_subtract_saturated(m->monotonic_ns, started->monotonic_ns);
+
+	m->monotonic_ns = started->monotonic_ns + later_ns;
+	m->boottime_ns = started->boottime_ns + later_ns;
+	m->realtime_ns = started->realtime_ns + later_ns;
+}
+
 static int measure(struct rt_tracker *t, struct rt_metrics *m)
 {
 	struct rti_now now;
@@ -239,9 +252,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	if (t->kind != RT_KIND_SYSTEM)
 		set_rusage(m);
 	m->tracker_id = t->id;
-	m->monotonic_ns = now.monotonic_ns;
-	m->boottime_ns = now.boottime_ns;
-	m->realtime_ns = now.realtime_ns;
+	stamp(m, &now);
 	return err;
 }
 

@@ -92,6 +92,7 @@ static void cpu_collect(void *state, struct rti_cgroup_look *look)
 		rti_cgroup_note(look, &usage, RT_HAS_CPU, RTI_CAUSE_READ, err);
 	if (err < 0)
 		return;
+	look->out->monotonic_ns = look->ctx->platform->monotonic_ns();
 	advance(st, user_ns, system_ns);
 	look->out->cpu_user_ns = st->user_ns;
 	look->out->cpu_system_ns = st->system_ns;

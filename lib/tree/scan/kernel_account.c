@@ -126,6 +126,7 @@ static void apply(struct rti_tree *tree)
 	account->has_lost |= totals->unmarked || rti_account_lacks_missed(totals);
 	account->has_counted = true;
 	if (rti_account_has_each(totals) || rti_account_lacks_missed(totals)) {
+		account->read_at_ns = tree->ctx->platform->monotonic_ns();
 		set_counted(counted, totals, tree->ctx->platform->page_size);
 		counted->has_ended &= !account->has_lost;
 		counted->is_behind = account->has_lost;
@@ -153,6 +154,7 @@ void rti_kernel_account_sample(struct rti_tree *tree)
 	struct rti_kernel_account *account = &tree->kernel_account;
 	struct rti_account_counts counts;
 
+	account->read_at_ns = 0;
 	if (!account->programs)
 		return;
 	rti_account_count(account->programs, &counts);

@@ -39,6 +39,7 @@ struct rti_kernel_account {
 	/* What BPF programs have counted, as of the last read that has each thread once. */
 	bool has_counted;
 	struct rti_tree_counted counted;
+	uint64_t read_at_ns; /* when this sample read that; 0: it did not, or nothing has run */
 };
 
 #endif

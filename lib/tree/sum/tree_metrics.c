@@ -154,18 +154,22 @@ static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 	rti_memory_peak_update(tree, out);
 }
 
-/* What the kernel accounts for by itself. The cgroup's account lags behind the clocks of running
+/* What the kernel accounts for by itself, and when that was read. The cgroup's account lags behind the clocks of running
  * processes by up to a tick, so it is a lower bound like the others. Of what BPF programs have
  * counted, switches that may be too many are left out: a total never falls. */
-static void apply_accounts(struct rti_tree *tree)
+static void apply_accounts(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
 	uint64_t user_ns, system_ns, counters[RTI_COUNTERS];
 
 	if (tree->want & RT_HAS_CPU &&
-	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0)
+	    rti_cgroup_read_cpu(&tree->supervised.cgroup, tree->ctx, &user_ns, &system_ns) == 0) {
 		rti_ledger_set_floor_from_cgroup(&tree->ledger, user_ns, system_ns,
 		                                 tree->supervised.cgroup_lag_ns);
+		out->monotonic_ns = tree->ctx->platform->monotonic_ns();
+	}
+	if (tree->kernel_account.read_at_ns)
+		out->monotonic_ns = tree->kernel_account.read_at_ns;
 	if (!tree->kernel_account.has_counted)
 		return;
 	memcpy(counters, counted->counters, sizeof(counters));
@@ -251,7 +255,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	rti_obstacles_begin_sample(&tree->obstacles, &tree->discovery);
 	rti_memory_set_figures(&tree->memory, tree->want, tree->now_ns, out);
 	rti_obstacles_note_pss(tree);
-	apply_accounts(tree);
+	apply_accounts(tree, out);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
 	rti_tree_gpu_set_figures(tree, out);

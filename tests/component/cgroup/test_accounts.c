@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "api/tracker.h"
 #include "cgroup/cgroup_root.h"
 #include "faults.h"
 #include "suite.h"
@@ -67,6 +68,28 @@ START_TEST(v2_has_every_account)
 	ck_assert_uint_eq(m.pressure_memory_full_ns, 10000);
 	ck_assert_uint_eq(m.pressure_io_full_ns, 9000);
 	ck_assert_uint_eq(m.cpu_resolution_ns, 1000);
+	rt_tracker_free(t);
+}
+END_TEST
+
+static uint64_t clock_of_slow_sample(void)
+{
+	return UINT64_MAX / 4;
+}
+
+/* The account is read after all members, which may have taken long. */
+START_TEST(sample_has_the_time_of_the_read_of_the_account)
+{
+	struct rt_tracker *t;
+	struct rt_metrics m;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	t = cgroup_root_track("/a/b", RT_HAS_CPU);
+	t->platform.monotonic_ns = clock_of_slow_sample;
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.monotonic_ns, UINT64_MAX / 4);
+	ck_assert_uint_ge(m.boottime_ns, m.monotonic_ns);
 	rt_tracker_free(t);
 }
 END_TEST
@@ -513,6 +536,7 @@ int main(void)
 
 	tcase_add_checked_fixture(accounts, cgroup_root_set_up, cgroup_root_tear_down);
 	tcase_add_test(accounts, v2_has_every_account);
+	tcase_add_test(accounts, sample_has_the_time_of_the_read_of_the_account);
 	tcase_add_test(accounts, v1_has_what_means_the_same);
 	tcase_add_test(accounts, hybrid_without_directories_in_v1_names_the_controllers);
 	tcase_add_test(accounts, hybrid_with_directories_has_the_figures_of_both);

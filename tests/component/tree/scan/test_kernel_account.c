@@ -3,6 +3,7 @@
  * lacks threads, fails, or loses events, and no figure is taken for more than it is. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/cgroup/cgroup.h"
@@ -222,6 +223,60 @@ START_TEST(account_is_read_again_until_no_later_read_can_have_more)
 }
 END_TEST
 
+static uint64_t real_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* A sample takes so long until the account is read. */
+static uint64_t clock_of_slow_sample(void)
+{
+	return real_clock_ns() + 100 * SECOND_NS * fake_account.reads;
+}
+
+/* What is used meanwhile is in the account, so that it belongs to the interval before. */
+START_TEST(sample_has_the_time_of_the_read_of_the_account)
+{
+	const unsigned torn = (unsigned)_i;
+	uint64_t began_ns, late_ns = (torn + 1) * 100 * SECOND_NS;
+	struct rt_metrics m;
+
+	track();
+	get_platform(fix.tracker)->monotonic_ns = clock_of_slow_sample;
+	fake_account.torn_reads = torn;
+	began_ns = real_clock_ns();
+
+	m = take_sample();
+
+	ck_assert_uint_eq(fake_account.reads, torn + 1);
+	ck_assert_uint_ge(m.monotonic_ns, began_ns + late_ns);
+	ck_assert_uint_le(m.monotonic_ns, real_clock_ns() + late_ns);
+	ck_assert_uint_ge(m.boottime_ns, m.monotonic_ns);
+	ck_assert_uint_ge(m.realtime_ns, m.monotonic_ns);
+}
+END_TEST
+
+/* Then the counters are those of an earlier read. */
+START_TEST(sample_without_a_read_of_the_account_has_the_time_of_its_start)
+{
+	struct rt_metrics m;
+
+	track();
+	take_sample();
+	get_platform(fix.tracker)->monotonic_ns = clock_of_slow_sample;
+	if (_i == 1) {
+		fake_account.counts.moves++;
+		fake_account.torn_reads = UINT32_MAX;
+	}
+	m = take_sample();
+	ck_assert_uint_eq(fake_account.reads, _i == 1 ? READS_MAX : 0);
+	ck_assert_uint_le(m.monotonic_ns, real_clock_ns());
+}
+END_TEST
+
 static void fail_reads(int error)
 {
 	fake_account.totals.is_whole = fake_account.totals.has_all = false;
@@ -409,6 +464,9 @@ int main(void)
 	tcase_add_loop_test(
 	    totals, peak_is_a_lower_bound_if_a_process_without_one_may_have_had_a_larger_one, 0,
 	    sizeof(peaks) / sizeof(peaks[0]));
+	tcase_add_loop_test(totals, sample_has_the_time_of_the_read_of_the_account, 0, 3);
+	tcase_add_loop_test(totals, sample_without_a_read_of_the_account_has_the_time_of_its_start,
+	                    0, 2);
 	tcase_add_loop_test(totals, account_is_read_again_until_no_later_read_can_have_more, 0, 2);
 	tcase_add_loop_test(totals, account_of_another_process_is_given_up, 0, 2);
 	tcase_add_loop_test(totals, account_that_cannot_be_read_makes_lower_bounds_of_one_sample, 0,
