@@ -147,7 +147,7 @@ static void sum_members(struct rti_cgroup_tracker *cgroup, uint64_t now_ns, stru
 	out->partial |= known & RT_HAS_PEAK_RSS;
 	out->estimated &= ~(uint64_t)RT_HAS_CPU;
 	out->estimated |= known & COUNTERS_OF_MEMBERS;
-	out->cpu_user_ns = out->cpu_system_ns = out->cpu_resolution_ns = 0;
+	out->cpu_user_ns = out->cpu_system_ns = out->cpu_resolution_ns = out->cpu_late_ns = 0;
 	out->reasons &= RT_REASON_MEMBERS_SKIPPED;
 	lacking = hidden_domains(cgroup);
 	out->partial |= out->valid & lacking;
@@ -248,6 +248,8 @@ void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
 	} else if (has & hidden_domains(cgroup)) {
 		out->cause = RTI_CAUSE_CGROUP_HIDDEN;
 		out->error = -EXDEV;
+	} else if (has == RT_HAS_CPU && last->reasons & RT_REASON_ACCOUNT_RESET) {
+		out->cause = RTI_CAUSE_CGROUP_SET_BACK;
 	} else if (cgroup->tree && !(last->estimated & has & COUNTERS_OF_MEMBERS) &&
 	           has != RT_HAS_PEAK_RSS && has != RT_HAS_PROCESSES_SEEN) {
 		rti_tree_explain(cgroup->tree, last, has, out);

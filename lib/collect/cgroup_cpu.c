@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU time of a cgroup: cpu.stat (v2, of any cgroup), or cpuacct.usage split as in cpuacct.stat.
  *
- * A cgroup of v2 needs no controller for it. So v2 comes first, even where v1 has cpuacct. */
+ * A cgroup of v2 needs no controller for it. So v2 comes first, even where v1 has cpuacct.
+ *
+ * An account of v1 can be set back: what is written to cpuacct.usage is 0. Then the figure is what
+ * it was plus what the account has since: a lower bound, since what was used in between is lost. */
 #include <errno.h>
 
 #include "collect/cgroup_collector.h"
 #include "os/cpu_time.h"
 #include "parse/parse.h"
+#include "util/arith.h"
 
 static const struct rti_cgroup_source usage = { RTI_CONTROLLER_CPUACCT, "cpu.stat",
 	                                        "cpuacct.usage" };
@@ -16,6 +20,11 @@ static const struct rti_cgroup_source split = { RTI_CONTROLLER_CPUACCT, "cpu.sta
 struct state {
 	struct rti_file stat, usage, split;
 	uint64_t user_ns, system_ns; /* as reported last */
+	uint64_t read_ns;            /* the account, as read last */
+	uint64_t read_at_ns;         /* when that was */
+	/* What was reported when the account was set back last. */
+	uint64_t lost_user_ns, lost_system_ns;
+	bool was_set_back;
 };
 
 static void cpu_open(void *state)
@@ -65,6 +74,33 @@ static int read_v1(struct state *st, struct rti_cgroup_look *look, uint64_t *use
 	return err;
 }
 
+/* The account of the root of v2 is summed up from CPUs that go on meanwhile: it may fall by a
+ * little. One that was set back has no more than all CPUs had since the last read. */
+static bool is_set_back(const struct state *st, uint64_t account_ns, uint64_t now_ns, uint64_t cpus)
+{
+	uint64_t passed_ns = now_ns - st->read_at_ns;
+
+	return account_ns + RTI_TICK_MAX_NS < st->read_ns &&
+	       account_ns <= rti_multiply_saturated(passed_ns, cpus) + RTI_TICK_MAX_NS;
+}
+
+/* Add what was lost to the account. */
+static void restore(struct state *st, const struct rti_platform *platform, uint64_t *user_ns,
+                    uint64_t *system_ns)
+{
+	uint64_t account_ns = *user_ns + *system_ns, now_ns = platform->monotonic_ns();
+
+	if (is_set_back(st, account_ns, now_ns, platform->cpu_count())) {
+		st->lost_user_ns = st->user_ns;
+		st->lost_system_ns = st->system_ns;
+		st->was_set_back = true;
+	}
+	st->read_ns = account_ns;
+	st->read_at_ns = now_ns;
+	*user_ns += st->lost_user_ns;
+	*system_ns += st->lost_system_ns;
+}
+
 /* The split moves a little, but neither part may fall. */
 static void advance(struct state *st, uint64_t user_ns, uint64_t system_ns)
 {
@@ -92,12 +128,18 @@ static void cpu_collect(void *state, struct rti_cgroup_look *look)
 		rti_cgroup_note(look, &usage, RT_HAS_CPU, RTI_CAUSE_READ, err);
 	if (err < 0)
 		return;
-	look->out->monotonic_ns = look->ctx->platform->monotonic_ns();
+	restore(st, look->ctx->platform, &user_ns, &system_ns);
 	advance(st, user_ns, system_ns);
+	look->out->monotonic_ns = st->read_at_ns;
 	look->out->cpu_user_ns = st->user_ns;
 	look->out->cpu_system_ns = st->system_ns;
 	look->out->cpu_resolution_ns = RTI_US_NS;
-	look->out->valid |= RT_HAS_CPU;
+	if (st->was_set_back) {
+		look->out->reasons |= RT_REASON_ACCOUNT_RESET;
+		look->out->partial |= RT_HAS_CPU;
+	} else {
+		look->out->valid |= RT_HAS_CPU;
+	}
 }
 
 static void cpu_close(void *state, const struct rti_context *ctx)

@@ -2,6 +2,7 @@
 /* What the kernel accounts for in a cgroup: v2, v1, and both. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "api/tracker.h"
 #include "cgroup/cgroup_root.h"
@@ -90,6 +91,82 @@ START_TEST(sample_has_the_time_of_the_read_of_the_account)
 	m = cgroup_root_sample(t);
 	ck_assert_uint_eq(m.monotonic_ns, UINT64_MAX / 4);
 	ck_assert_uint_ge(m.boottime_ns, m.monotonic_ns);
+	rt_tracker_free(t);
+}
+END_TEST
+
+static uint64_t later_ns;
+
+static uint32_t count_64(void)
+{
+	return 64;
+}
+
+static uint64_t clock_of_test(void)
+{
+	return later_ns;
+}
+
+static struct rt_metrics sample_usage(struct rt_tracker *t, uint64_t usage_ns)
+{
+	char text[32];
+
+	later_ns += 1000000000;
+	snprintf(text, sizeof(text), "%llu\n", (unsigned long long)usage_ns);
+	cgroup_root_write("cpu/a/b/cpuacct.usage", text);
+	return cgroup_root_sample(t);
+}
+
+static struct rt_tracker *track_v1_cpu(void)
+{
+	struct rt_tracker *t;
+
+	cgroup_root_v1();
+	cgroup_root_write_v1();
+	t = cgroup_root_track("/a/b", RT_HAS_CPU);
+	later_ns = 0;
+	t->platform.monotonic_ns = clock_of_test;
+	return t;
+}
+
+/* What it was, plus what the account has since, as often as it is set back. */
+START_TEST(cpu_account_that_is_set_back_goes_on_as_a_lower_bound)
+{
+	struct rt_tracker *t = track_v1_cpu();
+	struct rt_obstacle obstacle;
+	struct rt_metrics m = sample_usage(t, 5000000000);
+
+	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
+	ck_assert_uint_eq(m.reasons, 0);
+	for (uint64_t back = 1; back <= 2; back++) {
+		m = sample_usage(t, 200000000);
+		ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 4400000000 + back * 800000000);
+		ck_assert_uint_eq(m.valid, 0);
+		ck_assert_uint_eq(m.partial, RT_HAS_CPU);
+		ck_assert_uint_eq(m.reasons, RT_REASON_ACCOUNT_RESET);
+		m = sample_usage(t, 800000000);
+		ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, 5000000000 + back * 800000000);
+		ck_assert_uint_eq(m.partial, RT_HAS_CPU);
+	}
+	ck_assert_int_eq(rt_tracker_obstacle(t, RT_HAS_CPU, &obstacle, sizeof(obstacle)), 0);
+	ck_assert_ptr_nonnull(strstr(obstacle.text, "set back"));
+	rt_tracker_free(t);
+}
+END_TEST
+
+/* E.g.: the root of v2, which is summed up from CPUs that go on meanwhile. All CPUs have 64 s. */
+START_TEST(cpu_account_that_falls_by_a_little_is_not_set_back)
+{
+	static const uint64_t fallen_ns[] = { 4995000000, 70000000000 };
+	struct rt_tracker *t = track_v1_cpu();
+	uint64_t before_ns = fallen_ns[_i] + (_i ? 1000000000 : 5000000);
+	struct rt_metrics m;
+
+	t->platform.cpu_count = count_64;
+	sample_usage(t, before_ns);
+	m = sample_usage(t, fallen_ns[_i]);
+	ck_assert_uint_eq(m.cpu_user_ns + m.cpu_system_ns, before_ns);
+	ck_assert_uint_eq(m.valid, RT_HAS_CPU);
 	rt_tracker_free(t);
 }
 END_TEST
@@ -537,6 +614,8 @@ int main(void)
 	tcase_add_checked_fixture(accounts, cgroup_root_set_up, cgroup_root_tear_down);
 	tcase_add_test(accounts, v2_has_every_account);
 	tcase_add_test(accounts, sample_has_the_time_of_the_read_of_the_account);
+	tcase_add_test(accounts, cpu_account_that_is_set_back_goes_on_as_a_lower_bound);
+	tcase_add_loop_test(accounts, cpu_account_that_falls_by_a_little_is_not_set_back, 0, 2);
 	tcase_add_test(accounts, v1_has_what_means_the_same);
 	tcase_add_test(accounts, hybrid_without_directories_in_v1_names_the_controllers);
 	tcase_add_test(accounts, hybrid_with_directories_has_the_figures_of_both);

@@ -21,6 +21,7 @@ pub const RT_REASON_EVENTS_UNHEARD: u32 = 512;
 pub const RT_REASON_LEFT_CGROUP: u32 = 1024;
 pub const RT_REASON_NO_SUPERVISOR: u32 = 2048;
 pub const RT_REASON_CLOCK_TICKS: u32 = 4096;
+pub const RT_REASON_ACCOUNT_RESET: u32 = 8192;
 pub const RT_PSS_READ: u32 = 1;
 pub const RT_PSS_CACHED: u32 = 2;
 pub const RT_PSS_ESTIMATED: u32 = 3;
