@@ -17,6 +17,7 @@
 #define MESSAGE_BYTES 128      /* longer than any message (Linux 6.18: 76) */
 #define ACK_OFFSET 28          /* of cn_msg.ack; an answer has one more than the request */
 #define MESSAGES_PER_CALL 16   /* of recvmmsg(); they lie on the stack of the host's thread */
+#define FAILURES_MAX 16        /* in one call here; a filter of system calls may fail each */
 
 /* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
  * member may follow. Since Linux 6.6 a subscriber may choose its events. */
@@ -56,9 +57,9 @@ static int read_answer(int fd, uint32_t port, uint64_t *kernel_ns)
 	uint32_t what, error, ack;
 	ssize_t n;
 
-	for (;;) {
+	for (int failures = 0;;) {
 		n = recv(fd, answer, sizeof(answer), 0);
-		if (n < 0 && (errno == EINTR || errno == ENOBUFS))
+		if (n < 0 && (errno == EINTR || errno == ENOBUFS) && ++failures < FAILURES_MAX)
 			continue;
 		if (n < RTI_EVENT_AT_DATA + 4)
 			return -EOPNOTSUPP;
@@ -240,9 +241,9 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 	struct iovec parts[MESSAGES_PER_CALL];
 	struct mmsghdr messages[MESSAGES_PER_CALL];
 	struct rti_process_event event;
-	int result = 0, n;
+	int result = 0, failures = 0, n;
 
-	for (;;) {
+	while (failures < FAILURES_MAX) {
 		for (int i = 0; i < MESSAGES_PER_CALL; i++) {
 			parts[i] = (struct iovec){ text[i], MESSAGE_BYTES };
 			messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &from[i],
@@ -251,10 +252,11 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 				                                     .msg_iovlen = 1 } };
 		}
 		n = recvmmsg(fd, messages, MESSAGES_PER_CALL, 0, NULL);
+		if (n < 0 && errno != ENOBUFS && errno != EINTR)
+			return errno == EAGAIN ? result : -errno;
 		if (n < 0 && errno == ENOBUFS)
 			result = -ENOBUFS;
-		else if (n < 0 && errno != EINTR)
-			return errno == EAGAIN ? result : -errno;
+		failures += n < 0;
 		/* Any process may write to this socket. The kernel is port 0. */
 		for (int i = 0; i < n; i++) {
 			if (from[i].nl_pid == 0 &&
@@ -263,4 +265,5 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 				each(arg, &event);
 		}
 	}
+	return -ENOBUFS;
 }

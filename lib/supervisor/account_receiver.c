@@ -13,7 +13,8 @@
 #include "supervisor/proc_file.h"
 #include "supervisor/record_list.h"
 
-#define EARLY_MAX 64 /* exit accounts that came before the fork of their process */
+#define LOSSES_MAX 16 /* in one call; a filter of system calls may fail each */
+#define EARLY_MAX 64  /* exit accounts that came before the fork of their process */
 
 /* Invariant: written by the functions of this file only, except that the caller moves the
  * socket. */
@@ -111,15 +112,15 @@ static void handle_account(void *arg, const struct rti_task_exit *exited)
 
 void rts_accounts_receive(bool (*handle_events)(void))
 {
-	int err;
+	int err, losses = 0;
 
 	do {
 		err = receiver.socket < 0
 		          ? 0
 		          : rti_taskstats_drain(receiver.socket, handle_account, &handle_events);
 		receiver.has_loss |= err == -ENOBUFS;
-	} while (err == -ENOBUFS);
+	} while (err == -ENOBUFS && ++losses < LOSSES_MAX);
 	add_early_accounts(handle_events);
-	if (err < 0)
+	if (err < 0 && err != -ENOBUFS)
 		rts_accounts_end();
 }

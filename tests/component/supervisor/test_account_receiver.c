@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Accounts that arrive: the test takes the place of what receives them from the kernel. */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -17,6 +18,7 @@ int __wrap_rti_taskstats_drain(int fd, void (*each)(void *arg, const struct rti_
 
 static struct rti_shared_stats *shared;
 static int memory = -1;
+static int losses_left; /* of the next calls */
 
 static uint64_t now_ns(void)
 {
@@ -39,6 +41,10 @@ int __wrap_rti_taskstats_drain(int fd, void (*each)(void *arg, const struct rti_
 		                            .comm = "self" };
 
 	(void)fd;
+	if (losses_left > 0) {
+		losses_left--;
+		return -ENOBUFS;
+	}
 	each(arg, &last);
 	return 0;
 }
@@ -98,6 +104,24 @@ START_TEST(cpu_clock_of_an_exit_was_read_now)
 }
 END_TEST
 
+/* E.g.: a filter of system calls fails each call. */
+START_TEST(loss_that_lasts_ends_the_call_and_the_next_one_goes_on)
+{
+	const struct rti_process_record *record = rts_record_add(getpid(), getppid(), now_ns());
+	int *fd = rts_accounts_socket();
+
+	take_descriptor(fd, 500);
+	losses_left = 1000;
+	rts_accounts_receive(handle_no_events);
+	ck_assert_int_gt(losses_left, 900);
+	ck_assert_uint_eq(record->flags & RTI_RECORD_ACCOUNTED, 0);
+
+	losses_left = 0;
+	rts_accounts_receive(handle_no_events);
+	ck_assert_uint_ne(record->flags & RTI_RECORD_ACCOUNTED, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("account_receiver");
@@ -105,5 +129,6 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, cpu_clock_of_an_exit_was_read_now, 0, 2);
+	tcase_add_test(tcase, loss_that_lasts_ends_the_call_and_the_next_one_goes_on);
 	return suite_run(suite);
 }
