@@ -26,17 +26,6 @@ static bool parse_comm(struct rti_scan *s, char *out, size_t out_size)
 	return true;
 }
 
-/* The kernel prints some counters as signed numbers. Read a negative one as 0. */
-static bool parse_clamped(struct rti_scan *s, uint64_t *out)
-{
-	int64_t value;
-
-	if (!rti_scan_i64(s, &value))
-		return false;
-	*out = value < 0 ? 0 : (uint64_t)value;
-	return true;
-}
-
 int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 {
 	struct rti_scan s = rti_scan(data, len), state;
@@ -51,7 +40,7 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	    !rti_scan_u64(&s, &out->minflt) || !rti_scan_u64(&s, &out->cminflt) ||
 	    !rti_scan_u64(&s, &out->majflt) || !rti_scan_u64(&s, &out->cmajflt) ||
 	    !rti_scan_u64(&s, &out->utime) || !rti_scan_u64(&s, &out->stime) ||
-	    !parse_clamped(&s, &out->cutime) || !parse_clamped(&s, &out->cstime))
+	    !rti_scan_clamped(&s, &out->cutime) || !rti_scan_clamped(&s, &out->cstime))
 		return -EBADMSG;
 	/* Skip priority, nice. */
 	if (!rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->num_threads))
@@ -60,7 +49,7 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	out->starttime = out->rss_pages = out->stack = 0;
 	out->has_starttime = rti_scan_skip_words(&s, 1) && rti_scan_u64(&s, &out->starttime);
 	if (!out->has_starttime || !rti_scan_skip_words(&s, 1) ||
-	    !parse_clamped(&s, &out->rss_pages))
+	    !rti_scan_clamped(&s, &out->rss_pages))
 		out->rss_pages = 0;
 	/* Skip rsslim to endcode, kstkesp to blocked, then sigcatch to cnswap. */
 	out->has_signals = rti_scan_skip_words(&s, 3) && rti_scan_u64(&s, &out->stack) &&

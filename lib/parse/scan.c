@@ -118,6 +118,16 @@ bool rti_scan_i64(struct rti_scan *s, int64_t *out)
 	return true;
 }
 
+bool rti_scan_clamped(struct rti_scan *s, uint64_t *out)
+{
+	int64_t value;
+
+	if (!rti_scan_i64(s, &value))
+		return false;
+	*out = value < 0 ? 0 : (uint64_t)value;
+	return true;
+}
+
 bool rti_scan_i32(struct rti_scan *s, int32_t *out)
 {
 	int64_t value;

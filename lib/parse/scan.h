@@ -59,6 +59,10 @@ bool rti_scan_u64(struct rti_scan *s, uint64_t *out);
  * clamped. Returns false if there is no number. */
 bool rti_scan_i64(struct rti_scan *s, int64_t *out);
 
+/* Take a counter that the kernel prints as a signed number. A negative one becomes 0. Returns false
+ * if there is no number. */
+bool rti_scan_clamped(struct rti_scan *s, uint64_t *out);
+
 /* Take a number that must fit the type, as identifiers must. Returns false if there is no number or
  * if it does not fit. */
 bool rti_scan_i32(struct rti_scan *s, int32_t *out);
