@@ -65,9 +65,8 @@ bool rti_pid_was_reaped(const struct rti_context *ctx, int32_t pid)
  * disappears. So a process is hidden only if its clock is there before and after. */
 bool rti_pid_file_is_hidden(const struct rti_context *ctx, int32_t pid)
 {
-	struct rti_path stat = rti_pid_path(pid, "stat");
-
 	return has_clock(ctx, pid) &&
-	       rti_procfs_access(ctx->procfs, RTI_PROC, stat.text) == -ENOENT &&
+	       rti_procfs_access(ctx->procfs, RTI_PROC, rti_pid_path(pid, "stat").text) ==
+	           -ENOENT &&
 	       has_clock(ctx, pid);
 }
