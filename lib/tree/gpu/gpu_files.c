@@ -20,11 +20,6 @@
 #define MEMBERS_PER_LOOK 128
 #define MEMBERS_PER_LIST 1024 /* where the number of descriptors is not known */
 
-static struct rti_gpu_files *files_of(const struct rti_tree *tree)
-{
-	return &tree->gpu->files;
-}
-
 /* --- Drivers --- */
 
 static int find_card(void *arg, const char *name)
@@ -55,14 +50,13 @@ static bool has_driver(const struct rti_context *ctx)
 	return has_card;
 }
 
-static void check_drivers(struct rti_tree *tree)
+static void check_drivers(struct rti_gpu_files *files, const struct rti_context *ctx,
+                          uint64_t now_ns)
 {
-	struct rti_gpu_files *files = files_of(tree);
-
-	if (files->checked_at_ns && tree->now_ns - files->checked_at_ns < CHECK_EVERY_NS)
+	if (files->checked_at_ns && now_ns - files->checked_at_ns < CHECK_EVERY_NS)
 		return;
-	files->checked_at_ns = tree->now_ns;
-	if (has_driver(tree->ctx) == files->is_present)
+	files->checked_at_ns = now_ns;
+	if (has_driver(ctx) == files->is_present)
 		return;
 	files->is_present = !files->is_present;
 	files->was_present = true;
@@ -105,13 +99,11 @@ static void forget_member(struct rti_gpu_files *files, struct rti_gpu_member *kn
 }
 
 /* Forget what is known of processes that are no members any more, or no processes. */
-static void forget_departed(struct rti_tree *tree)
+static void forget_departed(struct rti_gpu_files *files, const struct rti_member_table *table)
 {
-	struct rti_gpu_files *files = files_of(tree);
-
 	for (size_t i = files->member_count; i-- > 0;) {
 		struct rti_gpu_member *known = &files->member[i];
-		const struct rti_member *m = rti_member_find(&tree->table, known->pid);
+		const struct rti_member *m = rti_member_find(table, known->pid);
 
 		if (!m || m->end.has_exited || m->starttime != known->starttime ||
 		    rti_pid_stat_is_zombie(&m->stat))
@@ -139,7 +131,7 @@ static bool begins_with(const char *text, const char *prefix)
 
 static int add_file(struct lister *l, const char *fd)
 {
-	struct rti_gpu_files *files = files_of(l->tree);
+	struct rti_gpu_files *files = &l->tree->gpu->files;
 	struct rti_gpu_file *file =
 	    rti_array_grow(files->file, &files->file_room, files->file_count + 1, sizeof(*file));
 
@@ -174,10 +166,10 @@ static int look_at_descriptor(void *arg, const char *fd)
 	return RTI_CONTINUE;
 }
 
-static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_gpu_member *found,
-                 size_t files_before)
+static void keep(struct rti_tree_gpu *gpu, const struct rti_member_table *table,
+                 struct rti_member *m, const struct rti_gpu_member *found, size_t files_before)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &gpu->files;
 	struct rti_gpu_member *known = find_known(files, m);
 
 	m->gpu.is_known = found->err < 0 || found->has_nvidia || found->has_unreported ||
@@ -194,7 +186,7 @@ static void keep(struct rti_tree *tree, struct rti_member *m, const struct rti_g
 			files->file_count = files_before;
 			files->must_look_at_all = true;
 			m->gpu.is_known = false;
-			rti_gpu_note_all_unknown(tree->gpu, &tree->table, -ENOMEM, m->pid);
+			rti_gpu_note_all_unknown(gpu, table, -ENOMEM, m->pid);
 			return;
 		}
 		files->member = known;
@@ -213,7 +205,7 @@ static int list(struct lister *l)
 
 void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &tree->gpu->files;
 	struct lister l = {
 		.tree = tree,
 		.found = { .pid = m->pid, .starttime = m->starttime, .listed_at_ns = tree->now_ns }
@@ -244,22 +236,22 @@ void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m)
 	}
 	if (err < 0 && err != -ESRCH && err != -ENOENT)
 		l.found.err = err;
-	keep(tree, m, &l.found, files_before);
+	keep(tree->gpu, &tree->table, m, &l.found, files_before);
 }
 
 /* --- When to list --- */
 
-void rti_gpu_files_note_read(struct rti_tree *tree, struct rti_member *m)
+void rti_gpu_files_note_read(struct rti_tree_gpu *gpu, struct rti_member *m)
 {
 	struct rti_gpu_files *files;
 	uint64_t now = m->values.figures.size_bytes, then = m->gpu.size_bytes;
 	int32_t *due;
 
-	if (!tree->gpu || m->gpu.is_due || !files_of(tree)->is_present)
+	if (!gpu || m->gpu.is_due || !gpu->files.is_present)
 		return;
 	if (m->gpu.was_listed && (now > then ? now - then : then - now) < GROWTH_BYTES)
 		return;
-	files = files_of(tree);
+	files = &gpu->files;
 	due = rti_array_grow(files->due, &files->due_room, files->due_count + 1, sizeof(*due));
 	if (!due) {
 		files->must_look_at_all = true;
@@ -292,7 +284,7 @@ static void look_at_member(struct rti_tree *tree, struct rti_member *m)
 
 static void look_at_due(struct rti_tree *tree)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &tree->gpu->files;
 
 	for (size_t i = 0; i < files->due_count; i++) {
 		struct rti_member *m = rti_member_find(&tree->table, files->due[i]);
@@ -305,7 +297,7 @@ static void look_at_due(struct rti_tree *tree)
 
 static void look_at_all(struct rti_tree *tree)
 {
-	files_of(tree)->must_look_at_all = false;
+	tree->gpu->files.must_look_at_all = false;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
@@ -313,14 +305,14 @@ static void look_at_all(struct rti_tree *tree)
 		if (is_readable(&tree->supervised, m))
 			rti_gpu_files_list(tree, m);
 	}
-	files_of(tree)->due_count = 0;
+	tree->gpu->files.due_count = 0;
 }
 
 /* A process that has not run has opened nothing. Another one that shares its descriptors
  * (CLONE_FILES) has then, and shows it as well. */
 static void look_in_turn(struct rti_tree *tree)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &tree->gpu->files;
 	size_t count = tree->table.count, looks = 1 + count / MEMBERS_PER_LOOK;
 
 	for (size_t i = 0; count > 0 && i < looks; i++) {
@@ -342,7 +334,7 @@ static void look_in_turn(struct rti_tree *tree)
 /* Where the kernel does not say how many descriptors there are, they are listed once a second. */
 static void look_at_users(struct rti_tree *tree)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &tree->gpu->files;
 
 	for (size_t i = files->member_count; i-- > 0;) {
 		const struct rti_gpu_member *known = &files->member[i];
@@ -360,12 +352,12 @@ static void look_at_users(struct rti_tree *tree)
 
 void rti_gpu_files_update(struct rti_tree *tree)
 {
-	struct rti_gpu_files *files = files_of(tree);
+	struct rti_gpu_files *files = &tree->gpu->files;
 
-	check_drivers(tree);
+	check_drivers(files, tree->ctx, tree->now_ns);
 	if (!files->is_present)
 		return;
-	forget_departed(tree);
+	forget_departed(files, &tree->table);
 	if (files->must_look_at_all)
 		look_at_all(tree);
 	look_at_due(tree);

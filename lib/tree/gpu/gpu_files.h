@@ -31,7 +31,7 @@ void rti_gpu_files_update(struct rti_tree *tree);
 void rti_gpu_files_list(struct rti_tree *tree, struct rti_member *m);
 
 /* Note that a member was read: it may be due. */
-void rti_gpu_files_note_read(struct rti_tree *tree, struct rti_member *m);
+void rti_gpu_files_note_read(struct rti_tree_gpu *gpu, struct rti_member *m);
 
 void rti_gpu_files_free(struct rti_gpu_files *files);
 

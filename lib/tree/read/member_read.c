@@ -167,7 +167,7 @@ static void store_read(struct member_read *r)
 	m->read.idle_until_ns =
 	    rti_idle_until_ns(&r->tree->domains, &r->tree->watched, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m);
-	rti_gpu_files_note_read(r->tree, m);
+	rti_gpu_files_note_read(r->tree->gpu, m);
 	rti_watch_touch(&r->tree->watched, &r->tree->table, m);
 }
 

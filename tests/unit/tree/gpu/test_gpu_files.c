@@ -11,12 +11,10 @@ START_TEST(each_member_that_was_read_is_due_and_has_room)
 {
 	static struct rti_member members[MEMBERS];
 	struct rti_tree_gpu gpu = { .files = { .is_present = true } };
-	static struct rti_tree tree;
 
-	tree.gpu = &gpu;
 	for (int i = 0; i < MEMBERS; i++) {
 		members[i].pid = 100 + i;
-		rti_gpu_files_note_read(&tree, &members[i]);
+		rti_gpu_files_note_read(&gpu, &members[i]);
 		ck_assert_int_eq((int)gpu.files.due_count, i + 1);
 		ck_assert_uint_ge(gpu.files.due_room, gpu.files.due_count);
 	}
