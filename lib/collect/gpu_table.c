@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/arith.h"
 #include "util/array.h"
 
 #define PERCENT 100u
+#define SAMPLED_EVERY_MAX_NS 1000000000u /* NVML: each 1/6 s to 1 s, depending on the product */
 
 void rti_gpu_table_begin(struct rti_gpu_table *table)
 {
@@ -208,27 +210,53 @@ static void fill_use(const struct rti_known_use *use, struct rt_gpu_process *row
 		row->render_ns = use->busy_ns;
 }
 
+/* The driver samples a process less often than looks may come. E.g.: an H100, five times a second.
+ * A look that finds no new sample, while the next one is not overdue yet, goes by the last. */
+static void hold_sample(struct rti_known_use *use, struct rti_gpu_use *now, uint64_t at_ns)
+{
+	uint64_t hold_ns = SAMPLED_EVERY_MAX_NS;
+	uint64_t gap_ns = (now->sampled_at_us - use->sampled_at_us) * 1000;
+
+	if (now->sampled_at_us) {
+		if (use->sampled_at_us && now->sampled_at_us > use->sampled_at_us &&
+		    (!use->sampled_every_ns || gap_ns < use->sampled_every_ns))
+			use->sampled_every_ns = gap_ns;
+		use->sampled_at_us = now->sampled_at_us;
+		use->sampled_at_ns = at_ns;
+		return;
+	}
+	if (use->sampled_every_ns)
+		hold_ns = rti_min(hold_ns, use->sampled_every_ns / 2 * 3);
+	if (!now->has_busy || !use->sampled_at_ns || at_ns - use->sampled_at_ns >= hold_ns)
+		return;
+	now->busy_percent = use->last.busy_percent;
+	now->encode_percent = use->last.encode_percent;
+	now->decode_percent = use->last.decode_percent;
+}
+
 int rti_gpu_table_add_use(struct rti_gpu_table *table, const struct rti_gpu_use *reading,
                           const struct rt_gpu *gpu, uint64_t start_ticks, uint64_t at_ns,
                           struct rt_gpu_process *row)
 {
 	struct rti_known_use *use = find_use(table, gpu->id, reading->pid, start_ticks);
 	bool was_compute = use && use->last.is_compute;
+	struct rti_gpu_use now = *reading;
 	uint64_t elapsed_ns, busy_ns, encode_ns, decode_ns;
 
 	if (!use)
 		use = new_use(table);
 	if (!use)
 		return -ENOMEM;
-	elapsed_ns = advance_time(&use->busy_at_ns, at_ns, reading->has_busy);
-	busy_ns = share_of(elapsed_ns, reading->busy_percent);
-	encode_ns = share_of(elapsed_ns, reading->encode_percent);
-	decode_ns = share_of(elapsed_ns, reading->decode_percent);
+	hold_sample(use, &now, at_ns);
+	elapsed_ns = advance_time(&use->busy_at_ns, at_ns, now.has_busy);
+	busy_ns = share_of(elapsed_ns, now.busy_percent);
+	encode_ns = share_of(elapsed_ns, now.encode_percent);
+	decode_ns = share_of(elapsed_ns, now.decode_percent);
 	use->busy_ns += busy_ns;
 	use->encode_ns += encode_ns;
 	use->decode_ns += decode_ns;
 	table->use_total_ns += busy_ns + encode_ns + decode_ns;
-	use->last = *reading;
+	use->last = now;
 	/* A process that has computed stays one: its time would move to another field, and fall. */
 	use->last.is_compute |= was_compute;
 	use->gpu_id = gpu->id;

@@ -30,6 +30,9 @@ struct rti_known_use {
 	uint32_t gpu_id;
 	uint64_t start_ticks;
 	uint64_t round, busy_at_ns; /* as in struct rti_known_gpu */
+	/* The newest sample of the driver: by its own clock, when it was seen, and the least time
+	 * between two of them; 0: there was none. */
+	uint64_t sampled_at_us, sampled_at_ns, sampled_every_ns;
 	uint64_t busy_ns, encode_ns, decode_ns;
 };
 

@@ -227,6 +227,48 @@ START_TEST(device_is_its_address_or_its_uuid_or_its_name)
 }
 END_TEST
 
+/* A process that is busy from 1 s to 9 s, as a driver with samples each so often shows it. A look
+ * may come at any time. */
+static const struct {
+	uint64_t every_ns, look_ns;
+} sampled[] = {
+	{ SECOND_NS / 6, SECOND_NS / 10 }, { SECOND_NS / 5, SECOND_NS / 10 },
+	{ SECOND_NS / 5, SECOND_NS },      { SECOND_NS / 6, SECOND_NS / 4 },
+	{ SECOND_NS, SECOND_NS / 10 },     { SECOND_NS, SECOND_NS },
+	{ SECOND_NS, SECOND_NS / 4 },      { SECOND_NS / 5, SECOND_NS / 50 },
+	{ SECOND_NS / 5, SECOND_NS * 2 },
+};
+
+START_TEST(time_between_two_samples_of_the_driver_is_not_lost)
+{
+	uint64_t every_ns = sampled[_i].every_ns, look_ns = sampled[_i].look_ns;
+	uint64_t before_ns = 0, seen_ns = 0, slack_ns = look_ns + 2 * every_ns;
+	const struct rt_gpu gpu = { .id = 3 };
+	struct rt_gpu_process row;
+
+	for (uint64_t now_ns = 1000; now_ns < 14 * SECOND_NS; now_ns += look_ns) {
+		uint64_t newest_ns = now_ns / every_ns * every_ns;
+		bool is_sampled =
+		    newest_ns > SECOND_NS && newest_ns <= 9 * SECOND_NS && newest_ns > seen_ns;
+		const struct rti_gpu_use shown = { .pid = 7,
+			                           .is_compute = true,
+			                           .has_busy = true,
+			                           .busy_percent = is_sampled ? 100 : 0,
+			                           .sampled_at_us =
+			                               is_sampled ? newest_ns / 1000 : 0 };
+
+		seen_ns = is_sampled ? newest_ns : seen_ns;
+		rti_gpu_table_begin(&table);
+		ck_assert_int_eq(rti_gpu_table_add_use(&table, &shown, &gpu, 7, now_ns, &row), 0);
+		rti_gpu_table_end(&table, false);
+		ck_assert_uint_le(row.compute_ns - before_ns, look_ns);
+		before_ns = row.compute_ns;
+	}
+	ck_assert_uint_ge(row.compute_ns + slack_ns, 8 * SECOND_NS);
+	ck_assert_uint_le(row.compute_ns, 8 * SECOND_NS + slack_ns);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("gpu_table");
@@ -242,5 +284,7 @@ int main(void)
 	tcase_add_test(devices, device_that_is_listed_twice_by_its_uuid_is_one);
 	tcase_add_loop_test(devices, device_is_its_address_or_its_uuid_or_its_name, 0,
 	                    sizeof(pairs) / sizeof(pairs[0]));
+	tcase_add_loop_test(devices, time_between_two_samples_of_the_driver_is_not_lost, 0,
+	                    sizeof(sampled) / sizeof(sampled[0]));
 	return suite_run(suite);
 }
