@@ -299,6 +299,7 @@ class _CommandOpts(ctypes.Structure):
         ("fd_count", ctypes.c_uint32),
         ("message_size", ctypes.c_uint32),
         ("message", ctypes.c_char_p),
+        ("start_timeout_ns", ctypes.c_uint64),
     ]
 
 
@@ -1205,6 +1206,7 @@ def _command_options(
     max_fds: int = 0,
     pss_share: int = 0,
     pss_hold_us: int = 0,
+    start_timeout: float = 0,
 ) -> Tuple[_CommandOpts, Any]:
     """Return the options of a command, and the buffer for what is wrong with them."""
     if isinstance(argv, (str, bytes)):
@@ -1232,6 +1234,7 @@ def _command_options(
         accounting=accounting,
         fds=(_Fd * len(entries))(*entries) if entries else None,
         fd_count=len(entries),
+        start_timeout_ns=round(start_timeout * 1e9),
     )
     return opts, _receive_message(opts, _STRUCT_COMMAND_OPTS)
 
@@ -1247,7 +1250,8 @@ class Command:
     number in the program. The value is a number or a file of the caller, where it stays open, or
     None to close the descriptor, or subprocess.DEVNULL for /dev/null. With ``only_fds`` it inherits
     0, 1 and 2 alone. ``new_group`` and ``new_session`` make it the leader of a process group or
-    session. With ``kill_on_free``, close() ends all that still runs.
+    session. With ``kill_on_free``, close() ends all that still runs. ``start_timeout`` is the time
+    in seconds until the program is executed, at most; 0: no bound.
 
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
@@ -1274,6 +1278,7 @@ class Command:
         max_fds: int = 0,
         pss_share: int = 0,
         pss_hold_us: int = 0,
+        start_timeout: float = 0,
     ) -> None:
         opts, message = _command_options(
             argv,
@@ -1292,6 +1297,7 @@ class Command:
             max_fds=max_fds,
             pss_share=pss_share,
             pss_hold_us=pss_hold_us,
+            start_timeout=start_timeout,
         )
         handle = ctypes.c_void_p()
         err = _lib.rt_command_start(ctypes.byref(handle), ctypes.byref(opts))

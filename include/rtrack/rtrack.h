@@ -1762,6 +1762,11 @@ struct rt_command_opts {
 	 * cut to fit and NUL-terminated. Untouched on success, and if the size of this struct is
 	 * refused. NULL for none. @since 0.3 */
 	char *message;
+	/** Time until the program is executed, at most, in ns; 0: as long as execve(2) takes. Then
+	 * the program and its supervisor are killed, and the call fails with -ETIMEDOUT. No bound
+	 * where the caller itself starts the program: at RT_ACCOUNTING_POLL and with
+	 * RT_COMMAND_SUBREAPER_SELF. @since 0.3 */
+	uint64_t start_timeout_ns;
 };
 
 /** Start a program.
@@ -1791,10 +1796,15 @@ struct rt_command_opts {
  *  @retval -ENOPKG the requested accounting method needs a supervisor, and none is installed that
  *          belongs to this library and that the caller may execute
  *  @retval -EPROTO the file of the supervisor speaks another protocol than this library
- *  @retval -ETIMEDOUT the supervisor did not begin within 10 s; nothing was started
- *  @retval -ECHILD the supervisor ended before or while it started the program, which may run;
- *          or, with RT_ACCOUNTING_POLL, the program has run and is gone: the caller ignores SIGCHLD
- *          (or uses SA_NOCLDWAIT), or reaps each child
+ *  @retval -ETIMEDOUT the supervisor did not begin within 10 s, or start_timeout_ns is over:
+ *          nothing runs
+ *  @retval -EINTR the caller blocks SIGINT, SIGTERM, SIGHUP or SIGQUIT, one of them is pending, and
+ *          the supervisor has not answered for 0.3 s since: nothing runs
+ *  @retval -ECHILD the supervisor ended before or while it started the program, which may run; or
+ *          the supervisor was stopped or frozen for 5 s although it was sent SIGCONT, so it and
+ *          the program were killed (in a frozen cgroup of v1, they end when they are thawed); or,
+ *          with RT_ACCOUNTING_POLL, the program has run and is gone: the caller ignores SIGCHLD (or
+ *          uses SA_NOCLDWAIT), or reaps each child
  *  @retval -ENOSYS no proc file system is mounted; nothing was started
  *  @retval -EXDEV /proc belongs to another pid namespace; nothing was started
  *  @retval -EAGAIN no process could be created; likewise -ENOMEM and -EMFILE
@@ -1803,7 +1813,8 @@ struct rt_command_opts {
  *  rt_command_free(), fewer with rt_opts.max_fds: see RLIMIT_NOFILE.
  *  @since 0.1
  *  @since 0.2 Can return -ECHILD.
- *  @since 0.3 -ENOPKG and -EPROTO, where it was -EOPNOTSUPP before. Can return -ETIMEDOUT. */
+ *  @since 0.3 -ENOPKG and -EPROTO, where it was -EOPNOTSUPP before. Can return -ETIMEDOUT and
+ *  -EINTR. */
 RT_API int rt_command_start(struct rt_command **out, const struct rt_command_opts *opts);
 
 /** Process id of the program, or -EFAULT if @p c is NULL. @since 0.1 */

@@ -20,6 +20,7 @@
 #include "os/process/pidfd.h"
 #include "os/process/spawn.h"
 #include "tree/sources/fork_tracker.h"
+#include "util/arith.h"
 
 #define NAP_NS 2000000
 #define NAPS_MAX 100 /* until killed processes are gone */
@@ -84,8 +85,9 @@ static int start_supervised(struct rt_command *c, const struct rti_spawn *progra
 	const struct rti_supervisor_opts opts = { .program = *program,
 		                                  .cgroup = cgroup,
 		                                  .start_flags = flags,
-		                                  .may_be_caller =
-		                                      c->may_be_supervisor && !is_bpf };
+		                                  .may_be_caller = c->may_be_supervisor && !is_bpf,
+		                                  .end_ns = c->start_end_ns,
+		                                  .ctx = &c->tracker->ctx };
 
 	return rti_supervisor_start(&c->supervisor, &opts);
 }
@@ -204,8 +206,11 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 
 	if (opts->accounting != RT_ACCOUNTING_AUTO) {
 		err = start_with(s, ctx, opts->accounting, &program);
+		/* That it was stopped: it has ended, as one that was killed. */
 		if (err == -EOPNOTSUPP && s->c->supervisor.error)
-			err = method_error(s->c->supervisor.error);
+			err = s->c->supervisor.error == -EBUSY
+			          ? -ECHILD
+			          : method_error(s->c->supervisor.error);
 	} else {
 		for (size_t i = 0; err == -EOPNOTSUPP && i < sizeof(methods) / sizeof(methods[0]);
 		     i++)
@@ -269,6 +274,9 @@ static int prepare_and_start(struct start *s)
 	rti_cgroup_enclosing(&c->enclosing, ctx);
 	c->enclosing_ns = rti_cgroup_read_usage(&c->enclosing, ctx);
 	ctx->platform->now(&c->start);
+	c->start_end_ns = s->opts->start_timeout_ns
+	                      ? rti_add_saturated(c->start.monotonic_ns, s->opts->start_timeout_ns)
+	                      : UINT64_MAX;
 	return start_program(s, ctx);
 }
 

@@ -39,6 +39,7 @@ struct rt_command {
 	uint64_t enclosing_ns;       /* CPU time used in it before the start; UINT64_MAX: unknown */
 	struct rt_tracker *tracker;
 	struct rti_now start;
+	uint64_t start_end_ns; /* of the start of the program, CLOCK_MONOTONIC; UINT64_MAX: none */
 
 	/* Written by supervisor_client.c. Its socket is -1 if the program is our own child. */
 	struct rti_supervisor supervisor;

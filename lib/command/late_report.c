@@ -5,26 +5,22 @@
  * for its children. */
 #include "command/late_report.h"
 
-#define LOOK_EVERY_NS UINT64_C(10000000)
-#define QUIET_MAX_NS UINT64_C(2000000000)   /* without CPU time */
-#define AGE_MAX_NS UINT64_C(60000000000)    /* with it */
-#define UNWANTED_AGE_NS UINT64_C(100000000) /* once the caller asks to end */
-
-void rti_late_report_begin(struct rti_late_report *late, uint64_t now_ns, uint64_t cpu_ns)
+void rti_late_report_begin(struct rti_late_report *late, const struct rti_wait_bounds *bounds,
+                           uint64_t now_ns, uint64_t cpu_ns)
 {
-	*late = (struct rti_late_report){ .ended_ns = now_ns,
-		                          .cpu_ns = cpu_ns,
-		                          .quiet_since_ns = now_ns };
+	*late = (struct rti_late_report){
+		.ended_ns = now_ns, .bounds = bounds, .cpu_ns = cpu_ns, .quiet_since_ns = now_ns
+	};
 }
 
 uint64_t rti_late_report_next_ns(const struct rti_late_report *late, uint64_t now_ns)
 {
-	return late->ended_ns ? now_ns + LOOK_EVERY_NS : UINT64_MAX;
+	return late->ended_ns ? now_ns + late->bounds->late_ns : UINT64_MAX;
 }
 
 bool rti_late_report_is_late(const struct rti_late_report *late, uint64_t now_ns)
 {
-	return late->ended_ns && now_ns >= late->ended_ns + LOOK_EVERY_NS;
+	return late->ended_ns && now_ns >= late->ended_ns + late->bounds->late_ns;
 }
 
 bool rti_late_report_is_given_up(struct rti_late_report *late, uint64_t now_ns, uint64_t cpu_ns,
@@ -36,6 +32,7 @@ bool rti_late_report_is_given_up(struct rti_late_report *late, uint64_t now_ns, 
 		late->cpu_ns = cpu_ns;
 		late->quiet_since_ns = now_ns;
 	}
-	return now_ns - late->quiet_since_ns >= QUIET_MAX_NS || age_ns >= AGE_MAX_NS ||
-	       (is_unwanted && age_ns >= UNWANTED_AGE_NS);
+	return now_ns - late->quiet_since_ns >= late->bounds->quiet_ns ||
+	       age_ns >= late->bounds->busy_ns ||
+	       (is_unwanted && age_ns >= late->bounds->unwanted_ns);
 }

@@ -61,8 +61,10 @@ static int receive_account(struct rt_command *c)
 	int err;
 
 	rti_supervisor_request_account(&c->supervisor);
-	rti_late_report_begin(&late, platform->monotonic_ns(), rti_command_supervisor_cpu_ns(c));
-	while ((err = rti_supervisor_receive_account(&c->supervisor)) == -ETIMEDOUT &&
+	rti_late_report_begin(&late, &platform->waits, platform->monotonic_ns(),
+	                      rti_command_supervisor_cpu_ns(c));
+	while ((err = rti_supervisor_receive_account(&c->supervisor, platform->waits.look_ns)) ==
+	           -ETIMEDOUT &&
 	       !rti_late_report_is_given_up(&late, platform->monotonic_ns(),
 	                                    rti_command_supervisor_cpu_ns(c),
 	                                    c->is_report_unwanted))

@@ -90,13 +90,17 @@ static enum rti_cause cause_of_bad_option(const struct rt_command_opts *opts,
 	return cause_of_bad_descriptor(opts, values);
 }
 
-static enum rti_cause cause_of(const struct rt_command_opts *opts, int err,
+static enum rti_cause cause_of(const struct rt_command_opts *opts, int err, int why,
                                struct rti_values *values)
 {
 	if (err == -EFAULT && opts->argv)
 		return RTI_CAUSE_FDS_NULL;
 	if (err == -ECHILD && opts->accounting == RT_ACCOUNTING_POLL)
 		return RTI_CAUSE_COMMAND_REAPED;
+	if (why == -EBUSY)
+		return RTI_CAUSE_SUPERVISOR_STOPPED;
+	if (why == -ETIME)
+		return RTI_CAUSE_START_TIMEOUT;
 	if (rti_sentence(RTI_CAUSE_COMMAND, err))
 		return RTI_CAUSE_COMMAND;
 	if (err == -EINVAL)
@@ -169,5 +173,5 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err, int w
 	if (err == -EOPNOTSUPP)
 		describe_method(&text, opts->accounting, why);
 	else
-		rti_say(&text, cause_of(opts, err, &values), err, &values);
+		rti_say(&text, cause_of(opts, err, why, &values), err, &values);
 }

@@ -15,13 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collect/descendants.h"
 #include "command/own_supervisor.h"
 #include "os/platform.h"
 #include "os/process/fd_map.h"
 #include "os/process/helper.h"
+#include "os/process/helper_wait.h"
 #include "os/process/pidfd.h"
 #include "os/process/reap_later.h"
 #include "os/protocol/shared_memory.h"
+#include "util/arith.h"
 #include "util/decimal.h"
 
 #define NS_PER_S 1000000000
@@ -30,12 +33,9 @@
 #define NAPS_MAX 20000       /* what is not reaped then stays a zombie */
 /* Between two looks where a filter of system calls refuses to wait. */
 #define SLEEP_BLIND_NS 5000000
-#define ANSWER_NS (INT64_C(1) * NS_PER_S) /* of a supervisor that has nothing else to do */
 /* A request that is refused, e.g. since memory is short, is sent again. */
 #define SEND_TRIES 5
 #define SEND_PAUSE_NS 20000000
-/* Until a supervisor says that it begins. Nothing was started before. */
-#define BEGIN_NS (INT64_C(10) * NS_PER_S)
 
 /* Element 0, the path of the supervisor, is set by the caller. */
 static const char **make_argv(const char *socket, const char *memory,
@@ -161,16 +161,20 @@ static int receive_until(struct rti_supervisor *s, int64_t end_ns)
 	return err;
 }
 
-/* The supervisor ends at once, unless it runs on with its program or is stopped: then it is reaped
- * later. Returns whether it has been reaped here. */
+/* The supervisor ends at once, unless it runs on with its program or is frozen: then it is reaped
+ * later. It may have been stopped. Returns whether it has been reaped here. */
 static bool wait_for_exit(const struct rti_supervisor *s, bool runs_on, int *status)
 {
 	const struct timespec nap = { .tv_nsec = NAP_NS }, timeout = { .tv_nsec = END_MAX_NS };
-	struct pollfd end = { .fd = rti_pidfd_open(s->supervisor_pid), .events = POLLIN };
-	const int pidfd = end.fd;
+	pid_t reaped = waitpid(s->supervisor_pid, status, WNOHANG);
+	struct pollfd end = { .events = POLLIN };
 	sigset_t all;
-	pid_t reaped;
+	int pidfd;
 
+	if (reaped != 0)
+		return reaped == s->supervisor_pid;
+	kill(s->supervisor_pid, SIGCONT);
+	pidfd = end.fd = rti_pidfd_open(s->supervisor_pid);
 	/* A signal to the caller does not end the wait: what is not reaped then stays a zombie. */
 	sigfillset(&all);
 	if (pidfd >= 0 && !runs_on)
@@ -226,25 +230,81 @@ static int start_separate(struct rti_supervisor *s, const struct rti_supervisor_
 	return err;
 }
 
-/* Returns 0 if the program was started or cannot be, as s->started says. */
-static int receive_start(struct rti_supervisor *s)
+/* Receive a report, and look at the supervisor meanwhile. Returns as rti_helper_await(), and
+ * -ECHILD also if it has closed its socket. */
+static int await_report(struct rti_supervisor *s, struct rti_helper_wait *wait)
 {
-	int err = receive_until(s, (int64_t)rti_monotonic_ns() + BEGIN_NS);
+	int err;
 
-	/* A supervisor that does not begin in time is killed: nothing may be started after the
-	 * caller has done without it. It may have begun in the last moment. */
-	if (err == -ETIMEDOUT) {
-		kill(s->supervisor_pid, SIGKILL);
-		if (receive_until(s, (int64_t)rti_monotonic_ns() + ANSWER_NS) == 0)
-			err = 0;
+	while ((err = receive_report(s, MSG_DONTWAIT)) == -EAGAIN) {
+		err = rti_helper_await(wait, s->socket);
+		if (err < 0)
+			return err;
+	}
+	return err;
+}
+
+/* Kill a supervisor that does not answer, and what it may have started. It is stopped first: from
+ * then on it forks nothing, and a process of it that has ended keeps its pid. */
+static void kill_both(const struct rti_supervisor *s, const struct rti_context *ctx, int pidfd)
+{
+	struct rti_descendants below = { 0 };
+
+	rti_pidfd_signal(pidfd, s->supervisor_pid, SIGSTOP);
+	if (rti_descendants_list(ctx, s->supervisor_pid, &below) == 0)
+		for (size_t i = 0; i < below.count; i++)
+			kill(below.pids[i], SIGKILL);
+	free(below.pids);
+	rti_pidfd_signal(pidfd, s->supervisor_pid, SIGKILL);
+}
+
+/* The supervisor is killed: nothing may be started after the caller has done without it. Returns as
+ * receive_start(). */
+static int give_up(struct rti_supervisor *s, const struct rti_supervisor_opts *opts,
+                   const struct rti_helper_wait *wait, bool has_begun, int err)
+{
+	const struct rti_platform *platform = opts->ctx->platform;
+	bool is_over = err == -ETIMEDOUT && wait->end_ns == opts->end_ns;
+
+	if (err == -ECHILD && !has_begun)
+		return set_error(s, silence_error(s));
+	/* Killed, perhaps by the program, which runs then: it must not be started again. */
+	if (err == -ECHILD)
+		return err;
+	kill_both(s, opts->ctx, wait->pidfd);
+	/* It may have begun in the last moment. */
+	if (!has_begun)
+		has_begun = receive_until(s, (int64_t)(platform->monotonic_ns() +
+		                                       platform->waits.answer_ns)) == 0;
+	s->error = is_over ? -ETIME : err;
+	if (err == -EINTR || is_over)
+		return err;
+	return has_begun ? -ECHILD : -EOPNOTSUPP;
+}
+
+/* Returns 0 if the program was started or cannot be, as s->started says; or an error as of
+ * rti_supervisor_start(). The second report takes as long as execve(2), as without a supervisor. */
+static int receive_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts)
+{
+	const struct rti_platform *platform = opts->ctx->platform;
+	struct rti_helper_wait wait = {
+		.platform = platform,
+		.pid = s->supervisor_pid,
+		.pidfd = rti_pidfd_open(s->supervisor_pid),
+		.end_ns =
+		    rti_min(opts->end_ns, platform->monotonic_ns() + platform->waits.begin_ns),
+	};
+	int err = await_report(s, &wait);
+	bool has_begun = err == 0;
+
+	if (err == 0 && s->started.kind == RTI_STARTING) {
+		wait.end_ns = opts->end_ns;
+		err = await_report(s, &wait);
 	}
 	if (err < 0)
-		return set_error(s, err == -ETIMEDOUT ? err : silence_error(s));
-	/* This takes as long as execve(2), as without a supervisor. Killed, perhaps by the program,
-	 * which runs then: it must not be started again. */
-	if (s->started.kind == RTI_STARTING && receive_report(s, 0) < 0)
-		return -ECHILD;
-	return 0;
+		err = give_up(s, opts, &wait, has_begun, err);
+	rti_pidfd_close(wait.pidfd);
+	return err;
 }
 
 /* Until the program is launched, nothing that fails is about the program: the caller may do
@@ -256,9 +316,7 @@ static int start(struct rti_supervisor *s, const struct rti_supervisor_opts *opt
 
 	if (err == -EBUSY) {
 		err = start_separate(s, opts);
-		if (err == 0)
-			err = receive_start(s);
-		if (err == -ECHILD)
+		if (err == 0 && (err = receive_start(s, opts)) < 0)
 			return err;
 	}
 	if (err < 0)
@@ -369,9 +427,9 @@ void rti_supervisor_request_account(struct rti_supervisor *s)
 		send_request(s, RTI_ACCOUNT);
 }
 
-int rti_supervisor_receive_account(struct rti_supervisor *s)
+int rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t timeout_ns)
 {
-	int64_t end_ns = (int64_t)rti_monotonic_ns() + ANSWER_NS;
+	int64_t end_ns = (int64_t)(rti_monotonic_ns() + timeout_ns);
 	int err = 0;
 
 	if (s->is_own)

@@ -8,8 +8,10 @@
 
 /* Start a program under a supervisor. Returns 0; -EOPNOTSUPP if nothing was started for a reason
  * that is not the program's, so that another method may do (see rti_supervisor.error); -ECHILD if
- * the program may have been started; or another -errno: what chdir(2) or execve(2) of the program
- * failed with. The program is not reaped before rti_supervisor_proceed(). */
+ * the program may have been started, and was killed if rti_supervisor.error says why; -ETIMEDOUT at
+ * opts->end_ns, or -EINTR for a signal that is pending: likewise; or another -errno: what chdir(2)
+ * or execve(2) of the program failed with. The program is not reaped before
+ * rti_supervisor_proceed(). */
 int rti_supervisor_start(struct rti_supervisor *s, const struct rti_supervisor_opts *opts);
 
 /* The program was seen: it may be reaped from now on. */
@@ -40,7 +42,7 @@ void rti_supervisor_request_account(struct rti_supervisor *s);
 
 /* Receive that report. Returns 0; -ECHILD if the supervisor is gone; or -ETIMEDOUT if there is
  * no answer yet, which can be waited for again. */
-int rti_supervisor_receive_account(struct rti_supervisor *s);
+int rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t timeout_ns);
 
 /* Map the process records and their texts, as many as there are now. There may be none. The caller
  * gives them back to rti_supervisor_unmap_records(). */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "os/context.h"
 #include "os/process/spawn.h"
 #include "os/protocol/supervisor_protocol.h"
 #include "tree/pure/reaped.h"
@@ -24,8 +25,9 @@ struct rti_supervisor {
 	uint64_t own_cpu_ns; /* CPU time of the caller for it while it waits */
 	/* Why nothing was started: -ENOPKG, none is installed; -EPROTO, it speaks another protocol;
 	 * -ECHILD, it ended before it started anything; -ETIMEDOUT, it did not begin in time; or
-	 * what a system call before the launch failed with, e.g. -EMFILE or -EPERM. 0: none of
-	 * these. */
+	 * what a system call before the launch failed with, e.g. -EMFILE or -EPERM. Or why it was
+	 * killed: -EBUSY, it was stopped or frozen; -ETIME, the time of the start was over. 0: none
+	 * of these. */
 	int error;
 };
 
@@ -34,6 +36,8 @@ struct rti_supervisor_opts {
 	const char *cgroup;      /* to start it in, or "" */
 	const char *start_flags; /* RTI_START_ letters */
 	bool may_be_caller;      /* the caller may be its own supervisor */
+	uint64_t end_ns;         /* of the start, CLOCK_MONOTONIC; UINT64_MAX: none */
+	const struct rti_context *ctx;
 };
 
 /* What a sleep is for. */

@@ -106,7 +106,8 @@ static bool does_without_report(struct rt_command *c)
 	uint64_t now = now_ns(c);
 
 	if (!c->late.ended_ns && has_program_ended(c))
-		rti_late_report_begin(&c->late, now, rti_command_supervisor_cpu_ns(c));
+		rti_late_report_begin(&c->late, &c->tracker->platform.waits, now,
+		                      rti_command_supervisor_cpu_ns(c));
 	if (!rti_late_report_is_late(&c->late, now))
 		return false;
 	rti_supervisor_continue(&c->supervisor);

@@ -17,7 +17,9 @@
 enum clock_kind { CLOCK_KIND_PROF = 0, CLOCK_KIND_VIRT = 1, CLOCK_KIND_SCHED = 2 };
 
 #define PARTS_MAX_AGE_NS 1000000u /* the parts only move at ticks */
-#define LARGEST_PID (1 << 22)     /* PID_MAX_LIMIT, include/linux/threads.h */
+#define NS_PER_MS UINT64_C(1000000)
+#define NS_PER_S (1000 * NS_PER_MS)
+#define LARGEST_PID (1 << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
 
 _Static_assert(sizeof(time_t) == 8, "32-bit systems need glibc 2.34 or musl 1.2");
 
@@ -132,11 +134,27 @@ static uint32_t fd_limit(void)
 	return (uint32_t)limit.rlim_cur;
 }
 
+static const struct rti_wait_bounds wait_bounds = {
+	.begin_ns = 10 * NS_PER_S,
+	.look_ns = 50 * NS_PER_MS,
+	.idle_look_ns = 250 * NS_PER_MS,
+	.again_ns = NS_PER_S,
+	.stopped_ns = 5 * NS_PER_S,
+	.signal_ns = 300 * NS_PER_MS,
+	.answer_ns = NS_PER_S,
+	.late_ns = 10 * NS_PER_MS,
+	.quiet_ns = 2 * NS_PER_S,
+	.busy_ns = 60 * NS_PER_S,
+	.unwanted_ns = 100 * NS_PER_MS,
+	.unexecuted_ns = 10 * NS_PER_S,
+};
+
 void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 {
 	*platform = (struct rti_platform){
 		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.waits = wait_bounds,
 		.now = now,
 		.monotonic_ns = rti_monotonic_ns,
 		.thread_cpu_ns = thread_cpu_ns,

@@ -22,10 +22,28 @@ struct rti_reaped_use {
 	uint64_t user_ns, system_ns, minor_faults, major_faults;
 };
 
+/* How long the library waits for its helpers, the supervisor and the tracer, in ns. See
+ * docs/notes/waits.md. Tests have a hundredth. */
+struct rti_wait_bounds {
+	uint64_t begin_ns;      /* a helper begins */
+	uint64_t look_ns;       /* between two looks at a helper that keeps the caller waiting */
+	uint64_t idle_look_ns;  /* the same at one that may have nothing to do */
+	uint64_t again_ns;      /* a helper that is still stopped is continued once more */
+	uint64_t stopped_ns;    /* it is then given up */
+	uint64_t signal_ns;     /* a signal that asks to end has been pending */
+	uint64_t answer_ns;     /* an answer of a helper that has nothing else to do */
+	uint64_t late_ns;       /* a report is late */
+	uint64_t quiet_ns;      /* a report of a supervisor that uses no CPU time */
+	uint64_t busy_ns;       /* of one that does */
+	uint64_t unwanted_ns;   /* of either, once the caller asks to end */
+	uint64_t unexecuted_ns; /* a program that was not executed ends */
+};
+
 /* Invariant: constant after rti_platform_init(). Tests fill in functions of their own. */
 struct rti_platform {
 	uint64_t tick_ns;   /* one clock tick of /proc */
 	uint64_t page_size; /* bytes */
+	struct rti_wait_bounds waits;
 	void (*now)(struct rti_now *out);
 	/* The monotonic clock alone: costs a tenth of now(). */
 	uint64_t (*monotonic_ns)(void);

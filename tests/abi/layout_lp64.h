@@ -395,7 +395,7 @@ static_assert(sizeof(struct rt_fd) == 8, "size");
 static_assert(offsetof(struct rt_fd, target) == 0, "offset");
 static_assert(offsetof(struct rt_fd, source) == 4, "offset");
 
-static_assert(sizeof(struct rt_command_opts) >= 72, "size");
+static_assert(sizeof(struct rt_command_opts) >= 80, "size");
 static_assert(offsetof(struct rt_command_opts, size) == 0, "offset");
 static_assert(offsetof(struct rt_command_opts, flags) == 4, "offset");
 static_assert(offsetof(struct rt_command_opts, argv) == 8, "offset");
@@ -408,6 +408,7 @@ static_assert(offsetof(struct rt_command_opts, fds) == 48, "offset");
 static_assert(offsetof(struct rt_command_opts, fd_count) == 56, "offset");
 static_assert(offsetof(struct rt_command_opts, message_size) == 60, "offset");
 static_assert(offsetof(struct rt_command_opts, message) == 64, "offset");
+static_assert(offsetof(struct rt_command_opts, start_timeout_ns) == 72, "offset");
 
 static_assert(sizeof(struct rt_outcome) >= 384, "size");
 static_assert(offsetof(struct rt_outcome, size) == 0, "offset");
@@ -526,7 +527,7 @@ static_assert(offsetof(struct rt_trace_totals, read) == 8, "offset");
 static_assert(offsetof(struct rt_trace_totals, lost) == 16, "offset");
 static_assert(offsetof(struct rt_trace_totals, threads) == 24, "offset");
 
-static_assert(sizeof(struct rt_field) >= 88, "size");
+static_assert(sizeof(struct rt_field) >= 192, "size");
 static_assert(offsetof(struct rt_field, size) == 0, "offset");
 static_assert(offsetof(struct rt_field, offset) == 4, "offset");
 static_assert(offsetof(struct rt_field, length) == 8, "offset");
@@ -536,6 +537,7 @@ static_assert(offsetof(struct rt_field, reserved) == 20, "offset");
 static_assert(offsetof(struct rt_field, has) == 24, "offset");
 static_assert(offsetof(struct rt_field, name) == 32, "offset");
 static_assert(offsetof(struct rt_field, unit) == 72, "offset");
+static_assert(offsetof(struct rt_field, text) == 88, "offset");
 
 static_assert(sizeof(struct rt_constant) >= 208, "size");
 static_assert(offsetof(struct rt_constant, size) == 0, "offset");

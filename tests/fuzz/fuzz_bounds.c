@@ -63,9 +63,11 @@ static void try_split(struct fuzz_input *in)
 static void try_late_report(struct fuzz_input *in)
 {
 	struct rti_late_report late = { 0 };
+	struct rti_platform platform;
 	uint64_t now_ns = take_u64(in) / 4; /* of a clock that is not about to overflow */
 
-	rti_late_report_begin(&late, now_ns, take_u64(in));
+	rti_platform_init(&platform, false);
+	rti_late_report_begin(&late, &platform.waits, now_ns, take_u64(in));
 	while (!has_ended(in)) {
 		now_ns += take_u64(in) % 1000000000;
 		if (rti_late_report_is_given_up(&late, now_ns, take_u64(in), take_u8(in) % 2))

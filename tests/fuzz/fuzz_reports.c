@@ -110,7 +110,7 @@ static void check_account(struct rti_supervisor *s)
 	int err;
 
 	rti_supervisor_request_account(s);
-	err = rti_supervisor_receive_account(s);
+	err = rti_supervisor_receive_account(s, WAIT_NS);
 	require(err == 0 || err == -ETIMEDOUT || err == -ECHILD);
 	require(err != 0 || s->accounted.kind == RTI_ACCOUNTED);
 	require(clock_ns - begun_ns < 2000000000);

@@ -258,7 +258,7 @@ START_TEST(account_ends_after_some_rounds_or_with_an_error)
 	reaps.has_more = cases[_i].has_more;
 	reaps.err = cases[_i].reaped;
 	rti_supervisor_request_account(&s);
-	ck_assert_int_eq(rti_supervisor_receive_account(&s), cases[_i].err);
+	ck_assert_int_eq(rti_supervisor_receive_account(&s, 0), cases[_i].err);
 	ck_assert_uint_eq(rounds, cases[_i].rounds);
 	ck_assert_uint_eq(s.accounted.kind, RTI_ACCOUNTED);
 	rti_supervisor_close(&s, false);

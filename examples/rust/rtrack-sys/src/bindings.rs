@@ -781,6 +781,7 @@ pub struct rt_command_opts {
     pub fd_count: u32,
     pub message_size: u32,
     pub message: *mut ::std::os::raw::c_char,
+    pub start_timeout_ns: u64,
 }
 impl Default for rt_command_opts {
     fn default() -> Self {
