@@ -24,6 +24,7 @@ int exit_code_of_failed_start(int err)
 	case -EOPNOTSUPP:
 	case -ENOPKG:
 	case -EPROTO:
+	case -ETIMEDOUT:
 		return EXIT_BEFORE_START;
 	default:
 		return EXIT_CANNOT_EXEC;

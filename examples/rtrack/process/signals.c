@@ -99,8 +99,20 @@ void signals_survive_output_errors(void)
 void signals_hold(void)
 {
 	block(forwarded, COUNT(forwarded));
+	block_more(left_to_terminal, COUNT(left_to_terminal));
 	catch_all(forwarded, COUNT(forwarded), forward);
 	catch_all(left_to_terminal, COUNT(left_to_terminal), end_wait);
+}
+
+int signals_pending_end(void)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < COUNT(end_signals); i++)
+		if (sigismember(&pending, end_signals[i]) == 1)
+			return end_signals[i];
+	return 0;
 }
 
 void signals_forward(struct rt_command *command)

@@ -13,9 +13,12 @@
  * kill rtrack while a command runs. */
 void signals_survive_output_errors(void);
 
-/* Block the signals to forward until signals_forward(). Signals that were ignored when rtrack was
- * started stay ignored, also in the command. */
+/* Block the signals to forward, INT and QUIT until signals_forward(). Signals that were ignored
+ * when rtrack was started stay ignored, also in the command. */
 void signals_hold(void);
+
+/* Returns a signal that requests the end and waits for signals_forward(), or 0. */
+int signals_pending_end(void);
 
 /* Forward TERM, HUP, USR1 and USR2 to the command, including those that are pending. INT and QUIT
  * do nothing: a terminal sends them to the command as well. Once the command has ended, all but

@@ -31,6 +31,7 @@
 #include "text/message.h"
 #include "text/units.h"
 
+#define MESSAGE_BYTES 512
 #define FIRST_LOOK_NS (NS_PER_S / 50)
 /* Longest time between two looks at the terminal, while a line is shown there. */
 #define LIVE_CHECK_NS (NS_PER_S / 5)
@@ -54,6 +55,7 @@ struct run {
 	struct top_processes top;
 	const char **script; /* arguments of the shell that runs a script, or NULL */
 	struct rt_outcome outcome;
+	char message[MESSAGE_BYTES]; /* why the command could not be started */
 };
 
 /* Open the outputs before the command is started: if one cannot be opened, the command does not
@@ -81,9 +83,18 @@ static int prepare(struct run *r)
 	return err < 0 ? EXIT_BEFORE_START : 0;
 }
 
-static void report_failed_start(const struct run *r, int err)
+/* Whether the program was killed before it was executed, or never came to that. */
+static bool is_start_given_up(int err)
 {
-	if (err == -EOPNOTSUPP)
+	return err == -ECHILD || err == -ETIMEDOUT || err == -EINTR;
+}
+
+static void report_failed_start(struct run *r, int err)
+{
+	words_of_sentences(r->message);
+	if (is_start_given_up(err) && *r->message)
+		warn("cannot run '%s': %s", r->argv[0], r->message);
+	else if (err == -EOPNOTSUPP)
 		warn("accounting by %s is not available: %s",
 		     accounting_name(r->options->accounting),
 		     accounting_method_missing(r->options->accounting));
@@ -114,13 +125,22 @@ static void begin(struct run *r)
 	r->top.next_look_ns = start_ns + FIRST_LOOK_NS;
 }
 
+static bool has_limit(const struct options *o)
+{
+	return o->timeout_ns || o->max_memory_bytes || o->max_cpu_ns || o->max_processes;
+}
+
 /* We start no other program while the command runs, unless the rows show the system: the library
- * may then ask zpool(8). With RTRACK_SUPERVISOR=separate there is always a supervisor. */
+ * may then ask zpool(8). A program that stops its parent must not stop us if it has a limit: a
+ * supervisor is continued. RTRACK_SUPERVISOR is for tests. */
 static bool may_be_supervisor(const struct run *r)
 {
 	const char *wish = getenv("RTRACK_SUPERVISOR");
 
-	return !r->system_tracker && !(wish && strcmp(wish, "separate") == 0);
+	if (r->system_tracker || (wish && strcmp(wish, "separate") == 0))
+		return false;
+	return (wish && strcmp(wish, "self") == 0) ||
+	       (r->options->accounting != RT_ACCOUNTING_WAIT && !has_limit(r->options));
 }
 
 static uint32_t command_flags(const struct run *r)
@@ -140,6 +160,9 @@ static int start(struct run *r)
 		.argv = r->argv,
 		.tracker = &tracker,
 		.accounting = o->accounting,
+		.message = r->message,
+		.message_size = sizeof(r->message),
+		.start_timeout_ns = (uint64_t)o->timeout_ns,
 	};
 	int err;
 
@@ -307,18 +330,30 @@ static int exit_code(const struct run *r)
 	return r->ending.has_begun ? EXIT_TIMED_OUT : exit_code_of_outcome(&r->outcome);
 }
 
+/* Returns the exit code. */
+static int exit_code_of_no_start(const struct run *r, int err, int64_t took_ns)
+{
+	if (err == -ETIMEDOUT && r->options->timeout_ns > 0 && took_ns >= r->options->timeout_ns)
+		return EXIT_TIMED_OUT;
+	if (err == -EINTR)
+		return EXIT_SIGNAL_BASE + signals_pending_end();
+	return exit_code_of_failed_start(err);
+}
+
 static int run(struct run *r)
 {
+	int64_t begun_at;
 	int err;
 
 	err = prepare(r);
 	if (err != 0)
 		return err;
 	signals_hold();
+	begun_at = clock_now();
 	err = start(r);
 	if (err < 0) {
 		report_failed_start(r, err);
-		return exit_code_of_failed_start(err);
+		return exit_code_of_no_start(r, err, clock_now() - begun_at);
 	}
 	signals_forward(r->command);
 	punctual_begin(r->options->interval_ns);
