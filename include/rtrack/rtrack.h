@@ -2362,7 +2362,8 @@ struct rt_trace_totals {
  *  @retval -EPERM the caller may not load BPF programs; or the program is traced already
  *  @retval -EOPNOTSUPP the kernel lacks what the back end needs
  *  @retval -ENOPKG the plug-in or the helper program of the back end is not installed
- *  @retval -ECHILD the helper process of ptrace was killed; the program does not run
+ *  @retval -ECHILD the helper process of ptrace was killed, perhaps since it was stopped or frozen
+ *          for 5 s although it was sent SIGCONT; the program does not run
  *  @retval -ETIMEDOUT the helper process of ptrace did not begin within 10 s; the program does not
  *          run
  *  @retval -EMFILE the limit of open descriptors is reached
@@ -2376,8 +2377,9 @@ RT_API int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts)
 
 /** A descriptor for the event loop of a host. It becomes readable when rt_trace_read() has
  *  something to return: after each event if events are rare, and otherwise after 50 ms or when a
- *  quarter of the memory for events is in use, whichever is first. Borrowed: do not read, close or
- *  keep it beyond rt_trace_free().
+ *  quarter of the memory for events is in use, whichever is first. With ptrace also every 250 ms:
+ *  rt_trace_read() then looks whether the helper process was stopped, and continues it. Borrowed:
+ *  do not read, close or keep it beyond rt_trace_free().
  *
  *  @return the descriptor, or -EFAULT if @p trace is NULL. Cost: none. @since 0.3 */
 RT_API int rt_trace_fd(const struct rt_trace *trace);
@@ -2397,6 +2399,9 @@ RT_API int rt_trace_fd(const struct rt_trace *trace);
  *  @retval -EINVAL @p element_size is wrong
  *  @retval -ECHILD this is a forked child; or the helper process of ptrace was killed, and with it
  *          the processes that it traced
+ *  @retval -ETIMEDOUT the helper process of ptrace was stopped or frozen for 5 s although it was
+ *          sent SIGCONT: it was killed, and with it the processes that it traced (in a frozen
+ *          cgroup of v1, once it is thawed). More events are not read
  *
  *  Cost: no system call per event, except for RT_TRACE_OPT_LIVE_CHILDREN and the first event of
  *  each program. @since 0.3 */

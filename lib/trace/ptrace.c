@@ -14,9 +14,8 @@
 #include "trace/pace.h"
 #include "trace/ptrace_error.h"
 #include "trace/tracer_client.h"
+#include "util/arith.h"
 #include "util/decimal.h"
-
-#define ENDED_MAX_NS 10000000000 /* for a program that was not executed */
 
 struct ptrace_trace {
 	struct rti_tracer tracer;
@@ -24,8 +23,10 @@ struct ptrace_trace {
 	struct rti_platform platform;
 	struct rti_pace pace;
 	pid_t owner;
-	bool is_gone;        /* the tracer has ended, before all was over */
-	bool has_taken_some; /* records, since the reader went to sleep */
+	bool is_gone;          /* the tracer has ended, before all was over */
+	bool is_given_up;      /* it was stopped or frozen for too long, and was killed */
+	uint64_t next_look_ns; /* at the tracer */
+	bool has_taken_some;   /* records, since the reader went to sleep */
 };
 
 /* The descriptors that the starter gets besides the program's, with the same numbers. */
@@ -124,30 +125,46 @@ static int start_with_fds(struct rti_tracer *tracer, const struct rt_command_opt
 	return err;
 }
 
+/* The starter has ended by itself, or is killed with its tracer. */
+static void end_starter(const struct ptrace_trace *t, struct rt_command **command, bool is_given_up)
+{
+	const struct rti_wait_bounds *bounds = &t->platform.waits;
+	/* What is frozen ends when it is thawed. */
+	uint64_t ended_ns = is_given_up ? bounds->answer_ns : bounds->unexecuted_ns;
+
+	if (is_given_up)
+		rt_command_kill(*command);
+	while (rt_command_wait(*command, (int64_t)ended_ns, NULL, 0) == -EINTR)
+		;
+	rt_command_free(*command);
+	*command = NULL;
+}
+
 /* Start the program. On failure nothing of it is left. */
 static int start_command(void *self, const struct rti_trace_request *request,
                          struct rt_command **command)
 {
 	struct ptrace_trace *t = self;
 	struct rti_tracer_report report = { .step = RTI_TRACER_STARTED };
-	int err = start_with_fds(&t->tracer, request->command, command);
+	uint64_t timeout_ns = request->command->start_timeout_ns, end_ns = UINT64_MAX;
+	int err;
+
+	if (timeout_ns)
+		end_ns = rti_add_saturated(t->platform.monotonic_ns(), timeout_ns);
+	err = start_with_fds(&t->tracer, request->command, command);
 
 	if (err < 0) {
 		rti_start_error_describe(request->command, err, 0);
 		return err;
 	}
-	err = rti_tracer_receive(&t->tracer, &report);
+	err = rti_tracer_receive(&t->tracer, end_ns, &report);
 	if (err == 0 && report.step == RTI_TRACER_STARTED)
 		return 0;
-	/* The starter has ended by itself. */
-	while (rt_command_wait(*command, ENDED_MAX_NS, NULL, 0) == -EINTR)
-		;
-	rt_command_free(*command);
-	*command = NULL;
+	end_starter(t, command, err < 0 && err != -ECHILD);
 	if (err == 0)
 		return rti_ptrace_describe(request, &report);
 	rti_ptrace_describe_tracer(request, err);
-	return err;
+	return err == -EBUSY ? -ECHILD : err;
 }
 
 static void close_trace(void *self)
@@ -220,6 +237,23 @@ static bool is_over(const struct ptrace_trace *t)
 	return atomic_load(&t->tracer.ring->is_over);
 }
 
+/* Look now and then whether the tracer is stopped: then the program hangs in its next traced call,
+ * and no event tells of it. The reader comes again for that. */
+static int look(struct ptrace_trace *t, uint64_t *timer_ns)
+{
+	uint64_t now_ns = t->platform.monotonic_ns();
+
+	if (is_over(t))
+		return 0;
+	if (!t->is_given_up && now_ns >= t->next_look_ns) {
+		t->is_given_up = t->is_gone = rti_tracer_look(&t->tracer) < 0;
+		t->next_look_ns = now_ns + t->platform.waits.idle_look_ns;
+	}
+	*timer_ns = t->is_given_up ? 0 : rti_min(*timer_ns, t->next_look_ns);
+	rti_wakeup_set_time(&t->wakeup, *timer_ns);
+	return t->is_given_up ? -ETIMEDOUT : 0;
+}
+
 /* What comes after the last look at the ring is noted by the wakeup. What was written before it is
  * taken here: then the descriptor has to say so by itself. The tracer writes all records before it
  * is over, and before it is gone. */
@@ -229,11 +263,15 @@ static int read_records(void *self, struct rti_trace_record *records, int room)
 	int count = take(t, records, room);
 	struct rti_pace_plan plan;
 	bool has_ended;
+	int err;
 
 	if (count != 0)
 		return count;
 	plan = rti_pace_plan(&t->pace, t->platform.monotonic_ns(), t->has_taken_some);
 	rti_wakeup_clear(&t->wakeup);
+	err = look(t, &plan.timer_ns);
+	if (err < 0)
+		return err;
 	rti_wakeup_set_time(&t->wakeup, plan.timer_ns);
 	atomic_store(&t->tracer.ring->is_asleep, plan.wakes_at_once);
 	t->has_taken_some = false;

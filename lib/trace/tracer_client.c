@@ -3,7 +3,6 @@
 #include "trace/tracer_client.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -22,8 +21,6 @@
 
 #define END_MAX_NS 200000000 /* of a tracer that has nothing left to do */
 #define NULL_FD (-2)         /* rt_fd.source */
-/* Until a tracer says that it is ready. Nothing was started before. */
-#define READY_NS UINT64_C(10000000000)
 
 /* Without a pidfd the tracer could not be reaped later: another child of the host may have its pid
  * then. So it is ended at once if there is no descriptor left. It traces nothing yet. Where there
@@ -115,27 +112,13 @@ static int open_pairs_and_spawn(struct rti_tracer *tracer, int memory_fd)
 	return err;
 }
 
-/* A signal to the caller does not end the wait, and does not make it longer. */
-static bool is_readable_in_time(int fd)
-{
-	struct pollfd report = { .fd = fd, .events = POLLIN };
-	struct rti_platform platform;
-	uint64_t now_ns, end_ns;
-
-	rti_platform_init(&platform, false);
-	now_ns = platform.monotonic_ns();
-	end_ns = now_ns + READY_NS;
-	while (now_ns < end_ns && poll(&report, 1, (int)((end_ns - now_ns) / 1000000) + 1) <= 0)
-		now_ns = platform.monotonic_ns();
-	return now_ns < end_ns;
-}
-
 int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
 {
 	struct rti_tracer_report ready;
 	int memory_fd, err;
 
 	*tracer = (struct rti_tracer)RTI_TRACER_INIT;
+	rti_platform_init(&tracer->platform, false);
 	rti_reap_later_look();
 	err = make_ring(tracer, request, &memory_fd);
 	if (err == 0)
@@ -144,11 +127,11 @@ int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *
 		close(memory_fd);
 	if (err < 0)
 		return err;
-	if (is_readable_in_time(tracer->socket))
-		return rti_tracer_receive(tracer, &ready);
-	/* E.g.: it is in a frozen cgroup. */
-	rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
-	return -ETIMEDOUT;
+	tracer->wait = (struct rti_helper_wait){ .pid = tracer->pid, .pidfd = tracer->pidfd };
+	/* Nothing was started before it is ready. */
+	err = rti_tracer_receive(
+	    tracer, tracer->platform.monotonic_ns() + tracer->platform.waits.begin_ns, &ready);
+	return err == -EBUSY ? -ETIMEDOUT : err;
 }
 
 void rti_tracer_release_starter(struct rti_tracer *tracer)
@@ -161,13 +144,23 @@ void rti_tracer_release_starter(struct rti_tracer *tracer)
 	tracer->file.dir = -1;
 }
 
-int rti_tracer_receive(struct rti_tracer *tracer, struct rti_tracer_report *out)
+int rti_tracer_receive(struct rti_tracer *tracer, uint64_t end_ns, struct rti_tracer_report *out)
 {
 	ssize_t n;
 
-	do {
-		n = recv(tracer->socket, out, sizeof(*out), 0);
-	} while (n < 0 && errno == EINTR);
+	tracer->wait.platform = &tracer->platform;
+	tracer->wait.end_ns = end_ns;
+	while ((n = recv(tracer->socket, out, sizeof(*out), MSG_DONTWAIT)) < 0 &&
+	       (errno == EINTR || errno == EAGAIN)) {
+		int err = rti_helper_await(&tracer->wait, tracer->socket);
+
+		if (err == -ECHILD)
+			return err;
+		if (err < 0) {
+			rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
+			return err;
+		}
+	}
 	if (n != sizeof(*out))
 		return -ECHILD;
 	if (out->step == RTI_TRACER_STARTED)
@@ -180,6 +173,16 @@ bool rti_tracer_is_gone(const struct rti_tracer *tracer)
 	struct rti_tracer_report report;
 
 	return recv(tracer->socket, &report, sizeof(report), MSG_DONTWAIT) == 0;
+}
+
+int rti_tracer_look(struct rti_tracer *tracer)
+{
+	tracer->wait.platform = &tracer->platform;
+	/* Its end shows in the socket. */
+	if (rti_helper_look(&tracer->wait) != -EBUSY)
+		return 0;
+	rti_pidfd_signal(tracer->pidfd, tracer->pid, SIGKILL);
+	return -ETIMEDOUT;
 }
 
 /* It ends at once if it has nothing to trace, and else with the program. */
@@ -195,6 +198,7 @@ static void reap(struct rti_tracer *tracer)
 			rti_spawn_undo(tracer->pid, -1);
 		return;
 	}
+	rti_tracer_look(tracer);
 	if (is_ending)
 		rti_pidfd_wait(tracer->pidfd, -1, END_MAX_NS);
 	rti_reap_later_take(tracer->pidfd);

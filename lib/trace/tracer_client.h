@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "os/origin.h"
+#include "os/process/helper_wait.h"
 #include "os/protocol/trace_ring.h"
 #include "os/protocol/tracer_protocol.h"
 #include "trace/back_end.h"
@@ -23,6 +24,8 @@ struct rti_tracer {
 	size_t ring_bytes;           /* with its head */
 	struct rti_trace_end reader; /* of the ring */
 	bool has_program;            /* that was started: it traces for as long as that runs */
+	struct rti_platform platform;
+	struct rti_helper_wait wait; /* for it, with all looks */
 	struct rti_origin_file file; /* of its program, and of the starter */
 };
 
@@ -33,14 +36,20 @@ struct rti_tracer {
 
 /* Start a tracer, which waits for the starter. Returns 0 or -errno: -ENOPKG if there is none;
  * -EOPNOTSUPP if no memory can be shared with it; -ECHILD if it was killed; -ETIMEDOUT if it did
- * not begin in time. On failure the caller closes it, too. */
+ * not begin in time, or stayed stopped; -EINTR for a signal that is pending. On failure the caller
+ * closes it, too. */
 int rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request);
 
 /* Close what only the starter needs: our copy of its socket, and the directory of its file. */
 void rti_tracer_release_starter(struct rti_tracer *tracer);
 
-/* Wait for the next report. Returns 0, or -ECHILD if the tracer is gone. */
-int rti_tracer_receive(struct rti_tracer *tracer, struct rti_tracer_report *out);
+/* Wait for the next report, until a time of CLOCK_MONOTONIC; UINT64_MAX: no bound. Returns 0;
+ * -ECHILD if the tracer is gone; or as rti_helper_await(): the tracer was killed then. */
+int rti_tracer_receive(struct rti_tracer *tracer, uint64_t end_ns, struct rti_tracer_report *out);
+
+/* Look at a tracer that may be stopped or frozen, and continue it. Returns 0; or -ETIMEDOUT if it
+ * stayed so, now or before: it was killed. */
+int rti_tracer_look(struct rti_tracer *tracer);
 
 /* Whether the tracer has ended. Does not wait. */
 bool rti_tracer_is_gone(const struct rti_tracer *tracer);

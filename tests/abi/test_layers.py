@@ -82,8 +82,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "command/own_supervisor.c": re.compile(
         r"p?poll|waitid|sig\w+|pthread_sigmask|getpid|getrusage|prctl|m(un)?map"),
     # Talks to the tracer likewise, and starts the program by the public call.
-    "trace/tracer_client.c": re.compile(r"socketpair|poll|recv|eventfd|close|munmap"),
-    "trace/ptrace.c": re.compile(r"close|rt_command_(start|wait|free)"),
+    "trace/tracer_client.c": re.compile(r"socketpair|recv|eventfd|close|munmap"),
+    "trace/ptrace.c": re.compile(r"close|rt_command_(start|wait|kill|free)"),
     "trace/ptrace_error.c": re.compile(r"rt_strerror"),
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(

@@ -433,6 +433,14 @@ class Ends(Fake):
         self.assertEqual((done.returncode, done.stderr),
                          (4, "rtrack: the trace ends here: its helper process was killed\n"))
 
+    def test_helper_process_that_stayed_stopped_returns_125(self) -> None:
+        done = rtrack("trace", "sleep", "1000", env=self.env(event(), end=errno.ETIMEDOUT))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("rtrack: the trace ends here: its helper process was stopped or frozen",
+                      done.stderr)
+        self.assertIn("traced 1 call of 1 process by bpf, 0 failed, 0 lost; interrupted",
+                      done.stderr)
+
     def test_idle_trace_uses_no_cpu_time(self) -> None:
         pid = os.posix_spawn(RTRACK, [RTRACK, "trace", "-q", "sleep", "1"], self.env(end=0))
         _, status, used = os.wait4(pid, 0)

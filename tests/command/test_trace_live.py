@@ -15,7 +15,7 @@ import unittest
 from typing import Any, Callable, Dict, List
 
 from rtrack_command import (PATIENCE_S, RTRACK, Case, commands_of, is_alive, python, read_jsonl,
-                            rtrack, state_of, wait_until)
+                            read_proc, rtrack, state_of, wait_until)
 
 BACK_ENDS = json.loads(rtrack("info", "--json").stdout)["trace"]
 SELF, CHILDREN, THREAD = 0, -1, 1
@@ -47,6 +47,12 @@ assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, program, 0, 0) == 0
 usage = ctypes.create_string_buffer(b"\\x11" * 144)
 assert libc.getrusage(-1, usage) == -1 and ctypes.get_errno() == 5
+"""
+
+# Finds its tracer.
+TRACER = r"""
+import os, re, resource
+tracer = int(re.search(r"TracerPid:\t(\d+)", open("/proc/self/status").read())[1])
 """
 
 Row = Dict[str, Any]
@@ -250,6 +256,33 @@ os.kill(pid, 9); os.wait()
             self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
             pids = {row["pid"] for row in read_jsonl(path)}
             self.assertTrue(target.pid in pids and (words == ["--all"] or len(pids) == 1), pids)
+
+    def need_ptrace(self) -> None:
+        if BACK_ENDS["ptrace"]["available"] != "yes":
+            self.skipTest(BACK_ENDS["ptrace"]["why"])
+
+    def test_tracer_that_the_program_stops_is_continued(self) -> None:
+        self.need_ptrace()
+        code = f"{TRACER}\nos.kill(tracer, 19)\nresource.getrusage(0)\nraise SystemExit(7)"
+        self.assertEqual(len(self.trace("ptrace", *python(code), code=7)), 1)
+
+    def test_killed_rtrack_takes_tracer_and_program_with_it(self) -> None:
+        self.need_ptrace()
+        for is_stopped in (False, True):
+            path = self.dir / f"pids-{is_stopped}"
+            code = (f"{TRACER}\nopen({str(path)!r}, 'w').write(f'{{tracer}} {{os.getpid()}} ')\n"
+                    "while True: resource.getrusage(0)")
+            process = self.start([RTRACK, "trace", "-q", "--back-end", "ptrace", "-o", os.devnull,
+                                  *python(code)])
+            wait_until(lambda: path.exists() and path.read_text().endswith(" "))
+            pids = [int(pid) for pid in path.read_text().split()]
+            # Once there is a guard, besides supervisor and tracer.
+            wait_until(lambda: len(read_proc(
+                process.pid, f"task/{process.pid}/children").split()) == 3)
+            if is_stopped:
+                os.kill(pids[0], signal.SIGSTOP)
+            process.kill()
+            wait_until(lambda: not any(is_alive(pid) for pid in pids))
 
     @each_back_end
     def test_daemon_does_not_hold_up_the_end(self, back_end: str) -> None:

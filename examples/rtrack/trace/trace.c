@@ -17,6 +17,7 @@
 #include "output/output.h"
 #include "output/terminal.h"
 #include "process/exit_code.h"
+#include "process/guard.h"
 #include "process/program.h"
 #include "process/signals.h"
 #include "text/message.h"
@@ -32,12 +33,16 @@ enum { LOOK_MS = 10 };
 /* After the end of a command: the longest wait for one more call that its processes have made. */
 #define DRAIN_NS NS_PER_S
 
+/* The longest wait for a command that was killed. */
+#define KILLED_NS NS_PER_S
+
 struct trace {
 	const struct options *options;
 	struct rt_trace *trace;
 	struct rt_command *command; /* NULL with --pid and --all */
 	bool is_over;               /* there will be no more calls */
 	bool has_ended;             /* the command */
+	bool is_given_up;           /* the helper process was stopped for too long */
 	int64_t end_at;             /* --duration, or NEVER */
 	struct output out;
 	const struct trace_format *format;
@@ -163,9 +168,14 @@ static size_t take_events(struct trace *t)
 	if (err < 0) {
 		if (err == -ECHILD)
 			warn("the trace ends here: its helper process was killed");
+		else if (err == -ETIMEDOUT)
+			warn("the trace ends here: its helper process was stopped or frozen, and "
+			     "did not go on; it and the command were killed");
 		else if (err != -ESRCH)
 			warn("the trace ends here: %s", error_words(err));
 		t->is_over = true;
+		t->summary.is_interrupted = err != -ESRCH;
+		t->is_given_up = err == -ETIMEDOUT;
 		return 0;
 	}
 	write_events(t, count);
@@ -214,6 +224,7 @@ static void drain(struct trace *t)
 
 static void follow_command(struct trace *t)
 {
+	int64_t wait_ns = -1;
 	int err;
 
 	while (!t->is_over && !t->has_ended) {
@@ -223,10 +234,15 @@ static void follow_command(struct trace *t)
 		if (count == 0 && !t->is_over && !t->has_ended)
 			sleep_with_command(t);
 	}
+	/* The command ends with its tracer, but not while that is frozen. */
+	if (t->is_given_up) {
+		rt_command_kill(t->command);
+		wait_ns = KILLED_NS;
+	}
 	do {
-		err = rt_command_wait(t->command, -1, &t->outcome, sizeof(t->outcome));
+		err = rt_command_wait(t->command, wait_ns, &t->outcome, sizeof(t->outcome));
 	} while (err == -EINTR);
-	if (err < 0)
+	if (err < 0 && !t->is_given_up)
 		warn("the exit status of the command, process %d, is lost: its supervisor was "
 		     "killed",
 		     (int)rt_command_pid(t->command));
@@ -266,16 +282,23 @@ static void write_summary(struct trace *t)
 /* Returns the exit code. */
 static int trace_command(struct trace *t)
 {
+	int32_t guard;
 	int code, err;
 
 	signals_hold();
 	err = begin(t);
+	if (err == -EINTR)
+		return EXIT_SIGNAL_BASE + signals_pending_end();
 	if (err < 0)
 		return exit_code_of_failed_trace(t->options, err);
+	guard = guard_tracer_of(rt_command_pid(t->command));
 	signals_forward(t->command);
 	follow_command(t);
 	signals_stop_forwarding();
+	guard_end(guard);
 	write_summary(t);
+	if (t->is_given_up)
+		return EXIT_BEFORE_START;
 	code = exit_code_of_outcome(&t->outcome);
 	return code == 0 && t->out.is_torn ? EXIT_TROUBLE : code;
 }

@@ -174,9 +174,10 @@ static void add_head(struct text *out, const struct trace_summary *s,
 	if (s->process_count > 0)
 		text_printf(out, " of %s%s process%s", s->calls_of_others ? "at least " : "",
 		            human_count(s->process_count).s, s->process_count == 1 ? "" : "es");
-	text_printf(out, " by %s, %s failed, %s lost%s\n", back_end, human_count(s->failed).s,
+	text_printf(out, " by %s, %s failed, %s lost%s%s\n", back_end, human_count(s->failed).s,
 	            human_count(totals->lost).s,
-	            totals->lost ? ": their memory was full; a larger --ring-bytes may help" : "");
+	            totals->lost ? ": their memory was full; a larger --ring-bytes may help" : "",
+	            s->is_interrupted ? "; interrupted: later calls are missing" : "");
 }
 
 void trace_summary_write(struct trace_summary *s, const struct rt_trace_totals *totals,

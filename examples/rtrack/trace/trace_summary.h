@@ -33,6 +33,7 @@ struct trace_summary {
 	struct trace_process *slots; /* a hash table */
 	size_t slot_count, process_count;
 	uint64_t calls, failed;
+	bool is_interrupted;      /* the trace has ended before what it traces */
 	uint64_t calls_of_others; /* of processes that the table has no room for, or no number of */
 };
 

@@ -24,14 +24,22 @@ static struct {
 	int tracer;                  /* its socket; -1: it has ended */
 	unsigned interruptions;      /* of the wait for the command */
 	unsigned waits, frees;
+	int look_error; /* of a look at the tracer */
 } fake = { .tracer = -1 };
 
 /* The linker calls these instead of the functions in their names. */
 int __wrap_rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request);
+int __wrap_rti_tracer_look(struct rti_tracer *tracer);
 int __wrap_rt_command_start(struct rt_command **out, const struct rt_command_opts *opts);
 int __wrap_rt_command_wait(struct rt_command *command, int64_t timeout_ns, struct rt_outcome *out,
                            size_t out_size);
 void __wrap_rt_command_free(struct rt_command *command);
+
+int __wrap_rti_tracer_look(struct rti_tracer *tracer)
+{
+	(void)tracer;
+	return fake.look_error;
+}
 
 int __wrap_rti_tracer_start(struct rti_tracer *tracer, const struct rti_trace_request *request)
 {
@@ -277,6 +285,28 @@ START_TEST(trace_is_lost_once_the_records_of_a_killed_tracer_were_read)
 }
 END_TEST
 
+/* It was killed, and has not ended yet, as in a frozen cgroup. */
+START_TEST(trace_is_lost_once_the_records_of_a_stopped_tracer_were_read)
+{
+	struct rti_trace_record records[ROOM];
+	struct rti_trace_state state;
+	void *trace = open_trace();
+
+	write_record(1);
+	atomic_store(&fake.writer.ring->threads, 5);
+	fake.look_error = -ETIMEDOUT;
+	ck_assert_int_eq(rti_trace_ptrace.read(trace, records, ROOM), 1);
+	ck_assert_int_eq(rti_trace_ptrace.read(trace, records, ROOM), -ETIMEDOUT);
+	fake.look_error = 0;
+	ck_assert_int_eq(rti_trace_ptrace.read(trace, records, ROOM), -ETIMEDOUT);
+	ck_assert(is_readable(trace));
+	rti_trace_ptrace.get_state(trace, &state);
+	ck_assert_uint_eq(state.threads, 0);
+	ck_assert(!state.is_over);
+	rti_trace_ptrace.close(trace);
+}
+END_TEST
+
 /* One that ended after all it traced had ended is no loss. */
 START_TEST(tracer_that_ends_after_all_was_over_is_not_missed)
 {
@@ -317,6 +347,7 @@ int main(void)
 	tcase_add_checked_fixture(read, NULL, end_tracer);
 	tcase_add_test(read, trace_is_over_once_all_records_were_read);
 	tcase_add_test(read, trace_is_lost_once_the_records_of_a_killed_tracer_were_read);
+	tcase_add_test(read, trace_is_lost_once_the_records_of_a_stopped_tracer_were_read);
 	tcase_add_test(read, tracer_that_ends_after_all_was_over_is_not_missed);
 	tcase_add_test(read, ring_that_another_process_has_written_to_is_believed_no_more);
 	return suite_run(suite);

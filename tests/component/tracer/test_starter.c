@@ -20,7 +20,7 @@ START_TEST(starter_that_ends_at_once_was_not_traced)
 
 	ck_assert_int_eq(rti_tracer_start(&tracer, &request), 0);
 	rti_tracer_release_starter(&tracer);
-	ck_assert_int_eq(rti_tracer_receive(&tracer, &report), 0);
+	ck_assert_int_eq(rti_tracer_receive(&tracer, UINT64_MAX, &report), 0);
 
 	ck_assert_uint_eq(report.step, RTI_TRACER_SILENT);
 	ck_assert_int_eq(report.pid, 0);
