@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "process/cgroup_mounts.h"
 
@@ -57,15 +58,18 @@ static int find_mount(char *out, size_t size)
 	return err;
 }
 
-/* Returns UINT64_MAX if it is unknown. */
-static uint64_t read_usage_ns(const struct target_cgroup *group)
+/* Returns UINT64_MAX if it is unknown. Sets the number of the file, which is not used again: a
+ * cgroup that was made again under its name has another one, and an account that begins anew. */
+static uint64_t read_usage_ns(const struct target_cgroup *group, uint64_t *inode)
 {
 	FILE *file = fopen(group->cpu_stat, "re");
 	uint64_t us = UINT64_MAX;
+	struct stat status;
 	char line[128];
 
 	if (!file)
 		return us;
+	*inode = fstat(fileno(file), &status) == 0 ? status.st_ino : 0;
 	while (us == UINT64_MAX && fgets(line, sizeof(line), file))
 		sscanf(line, "usage_usec %" SCNu64, &us);
 	fclose(file);
@@ -83,7 +87,7 @@ void target_cgroup_init(struct target_cgroup *group, int32_t pid)
 		return;
 	}
 	snprintf(group->cpu_stat, sizeof(group->cpu_stat), "%s%s/cpu.stat", mount, group->name);
-	group->start_ns = read_usage_ns(group);
+	group->start_ns = read_usage_ns(group, &group->inode);
 	if (group->start_ns == UINT64_MAX)
 		group->name[0] = '\0';
 }
@@ -124,8 +128,10 @@ void target_cgroup_check(struct target_cgroup *group, const struct rt_tracker *t
 
 uint64_t target_cgroup_growth(const struct target_cgroup *group)
 {
-	uint64_t now_ns = group->name[0] ? read_usage_ns(group) : UINT64_MAX;
+	uint64_t inode = 0;
+	uint64_t now_ns = group->name[0] ? read_usage_ns(group, &inode) : UINT64_MAX;
 
-	return now_ns == UINT64_MAX || now_ns < group->start_ns ? UINT64_MAX
-	                                                        : now_ns - group->start_ns;
+	if (now_ns == UINT64_MAX || now_ns < group->start_ns || inode != group->inode)
+		return UINT64_MAX;
+	return now_ns - group->start_ns;
 }

@@ -12,6 +12,7 @@ struct target_cgroup {
 	char name[1024];     /* as /proc/PID/cgroup has it; "" if the bound is not known */
 	char cpu_stat[1200]; /* path of the file */
 	uint64_t start_ns;   /* CPU time of the cgroup when rtrack attached */
+	uint64_t inode;      /* of that file */
 };
 
 /* Find the cgroup (v2) of a process, and read how much CPU time has been used in it. */
