@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional
 from harness import SOURCE
 from rtrack_command import (
     PATIENCE_S, PYTHON, RTRACK, Case, Row, python, read_csv, read_jsonl, read_proc, rtrack,
-    wait_until)
+    voluntary_switches, wait_until)
 
 try:
     import jsonschema
@@ -92,10 +92,10 @@ class Groups(Case):
             return True
         wait_until(is_removed)
 
-    def run_in(self, path: pathlib.Path) -> "subprocess.Popen[Any]":
+    def run_in(self, path: pathlib.Path, then: str = "") -> "subprocess.Popen[Any]":
         """Start a process in a cgroup, which has used CPU time when this returns."""
         procs = self.directory(path) / "cgroup.procs"
-        process = self.start(python(BUSY), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        process = self.start(python(BUSY + then), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              preexec_fn=lambda: procs.write_text("0"))
         process.stdout.readline()
         return process
@@ -253,6 +253,47 @@ class Groups(Case):
         target = json.loads(output)
         self.assertTrue(target["ended"])
         self.assertNotIn("cpu", target["valid"])
+
+    def test_time_of_the_last_process_is_known_if_its_cgroup_is_removed_at_once(self) -> None:
+        """A manager of containers removes the cgroup as soon as it is empty."""
+        top, rows = self.make(), self.dir / "rows.csv"
+        worker = self.run_in(top, "end = time.process_time() + 0.2\n"
+                                  "while time.process_time() < end: pass")
+        # A template names no processes, so that nothing samples the members in between.
+        process = self.start([RTRACK, "attach", "--cgroup", str(top), "-o", rows, "--template",
+                              "{cpu_seconds} {ended} {partial}", "-i", str(PATIENCE_S)],
+                             stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 0)
+        before = self.used_seconds(top)
+        worker.stdin.close()
+        worker.wait()
+        events = self.directory(top) / "cgroup.events"
+        wait_until(lambda: "populated 0" in events.read_text())
+        # It waits for events and polls for peaks: after two waits it has seen the event.
+        waits = voluntary_switches(process.pid)
+        wait_until(lambda: voluntary_switches(process.pid) >= waits + 3)
+        used = self.used_seconds(top) - before
+        self.remove(self.directory(top))
+        words = process.communicate(timeout=PATIENCE_S / 2)[1].decode().split()
+        self.assertEqual(words[1], "true")
+        self.assertIn("cpu", words[2].split(","))
+        self.assertGreaterEqual(float(words[0]), 0.2)
+        self.assertGreaterEqual(float(words[0]) + 1e-6, used)
+
+    def test_peaks_of_a_cgroup_that_was_empty_at_first_are_lower_bounds(self) -> None:
+        top = self.make()
+        rows = self.dir / "rows.csv"
+        process = self.start([RTRACK, "attach", "--cgroup", str(top), "-o", rows, "--summary",
+                              "json", "-i", "0.05"], stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 1)
+        self.run_in(top)
+        wait_until(lambda: any(row["peak_tree_bytes"] for row in read_csv(rows)[:-1]))
+        process.send_signal(signal.SIGINT)
+        target = json.loads(process.communicate(timeout=PATIENCE_S)[1])
+        most = max(row["peak_tree_bytes"] or 0 for row in read_csv(rows))
+        self.assertEqual(target["peak_tree_bytes"], most)
+        self.assertGreater(target["peak_rss_bytes"], 0)
+        self.assertLessEqual({"peak_tree", "peak_rss"}, {*target["partial"], *target["estimated"]})
 
     def test_removed_cgroup_ends_long_interval_and_makes_account_incomplete(self) -> None:
         top = self.make()

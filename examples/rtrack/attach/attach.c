@@ -37,7 +37,8 @@ struct attach {
 	size_t count;
 	struct follow *trees;
 	/* One pidfd for each root. It becomes readable when the root exits. fd is -1 if there is
-	 * none: then the next sample notices that the root has exited. */
+	 * none: then the next sample notices that the root has exited. Of a cgroup, cgroup.events.
+	 */
 	struct pollfd *pidfds;
 	struct target_cgroup *cgroups;     /* one for each root */
 	struct top_processes *tops;        /* likewise */
@@ -142,7 +143,11 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 	err = rt_cgroup_tracker_new(&tracker, name, &opts);
 	making_cpu_ns = clock_cpu() - making_cpu_ns;
 	if (err == 0) {
-		a->pidfds[a->count++].fd = -1;
+		a->pidfds[a->count] =
+		    (struct pollfd){ .fd = target_cgroup_open_events(name), .events = POLLPRI };
+		if (a->pidfds[a->count].fd >= 0)
+			target_cgroup_is_empty(a->pidfds[a->count].fd);
+		a->count++;
 		err = follow_start(group, tracker, a->options->interval_ns);
 		top_processes_set_base(&a->tops[a->count - 1], tracker);
 		group->cgroup = name;
@@ -327,6 +332,28 @@ static bool all_finished(const struct attach *a)
 	return true;
 }
 
+/* Read what a cgroup has used when its last process has ended: its manager is about to remove it,
+ * and its account with it. That makes no row, since a cgroup may be empty a hundred times a second.
+ * Returns true if it is gone already. */
+static bool is_emptied_cgroup_gone(struct attach *a, size_t i)
+{
+	struct pollfd *events = &a->pidfds[i];
+	struct rt_metrics last;
+	bool is_gone;
+
+	if (events->fd < 0 || !(events->revents & (POLLPRI | POLLERR)))
+		return false;
+	events->revents = 0;
+	if (!target_cgroup_is_empty(events->fd))
+		return false;
+	is_gone = rt_sample(a->trees[i].tracker, &last, sizeof(last)) == -ESRCH;
+	if (is_gone) {
+		close(events->fd);
+		events->fd = -1;
+	}
+	return is_gone;
+}
+
 /* Returns true if a root has exited since the last call. Each exit is reported once: the pidfd,
  * which stays readable, is closed. */
 static bool any_root_ended(struct attach *a)
@@ -334,6 +361,10 @@ static bool any_root_ended(struct attach *a)
 	bool any = false;
 
 	for (size_t i = 0; i < a->count; i++) {
+		if (a->trees[i].cgroup) {
+			any |= is_emptied_cgroup_gone(a, i);
+			continue;
+		}
 		if (a->pidfds[i].fd < 0 || !(a->pidfds[i].revents & (POLLIN | POLLHUP | POLLERR)))
 			continue;
 		close(a->pidfds[i].fd);

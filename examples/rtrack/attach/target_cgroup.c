@@ -3,11 +3,13 @@
 #include "target_cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "process/cgroup_mounts.h"
 
@@ -90,6 +92,27 @@ void target_cgroup_init(struct target_cgroup *group, int32_t pid)
 	group->start_ns = read_usage_ns(group, &group->inode);
 	if (group->start_ns == UINT64_MAX)
 		group->name[0] = '\0';
+}
+
+int target_cgroup_open_events(const char *name)
+{
+	char mount[128], path[1400];
+
+	if (find_mount(mount, sizeof(mount)) < 0)
+		return -1;
+	snprintf(path, sizeof(path), "%s/%s/cgroup.events", mount, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool target_cgroup_is_empty(int events_fd)
+{
+	char text[128];
+	ssize_t n = pread(events_fd, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return true;
+	text[n] = '\0';
+	return strstr(text, "populated 0") != NULL;
 }
 
 /* An exited process is in the root cgroup, or has no file any more. */

@@ -26,4 +26,11 @@ void target_cgroup_check(struct target_cgroup *group, const struct rt_tracker *t
  * have used more. */
 uint64_t target_cgroup_growth(const struct target_cgroup *group);
 
+/* Open the file of a cgroup (v2) that tells when its last process has ended: poll(2) returns
+ * POLLPRI and POLLERR then. Returns -1 if there is none. */
+int target_cgroup_open_events(const char *name);
+
+/* Returns whether the cgroup has no process any more. To be called before each wait, too. */
+bool target_cgroup_is_empty(int events_fd);
+
 #endif

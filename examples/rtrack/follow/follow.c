@@ -58,6 +58,22 @@ static void note_gpus(struct follow *f)
 		f->gpus_most = f->now.gpus;
 }
 
+static void note_peaks(struct follow *f)
+{
+	const struct rt_metrics *m = &f->now;
+	const struct marks marks = metrics_marks(m);
+
+	if (is_known(marks, RT_HAS_PEAK_TREE)) {
+		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_TREE);
+		f->peak_tree_bytes = m->peak_tree_bytes;
+		f->peak_tree_low_bytes = m->peak_tree_pss_bytes;
+	}
+	if (is_known(marks, RT_HAS_PEAK_RSS)) {
+		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_RSS);
+		f->peak_rss_bytes = m->peak_rss_bytes;
+	}
+}
+
 int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_ns)
 {
 	int err;
@@ -66,6 +82,7 @@ int follow_start(struct follow *f, struct rt_tracker *tracker, int64_t interval_
 	err = rt_sample(tracker, &f->base, sizeof(f->base));
 	f->now = f->base;
 	note_gpus(f);
+	note_peaks(f);
 	f->samples = 1;
 	f->members_skipped = f->base.members_skipped;
 	f->has_ended = err == -ESRCH;
@@ -188,5 +205,6 @@ int follow_sample(struct follow *f)
 	limit_to_cpus(f);
 	add_to_history(f);
 	note_gpus(f);
+	note_peaks(f);
 	return err;
 }

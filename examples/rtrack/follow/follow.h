@@ -7,6 +7,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "figures.h"
 #include "history.h"
 #include "members.h"
 #include "options/options.h"
@@ -29,6 +30,10 @@ struct follow {
 	bool has_ended;           /* all followed processes have ended */
 	bool has_failed;          /* a sample failed, and that was reported */
 	struct history cores, memory;
+	/* The peaks of the last sample that had any: a later one may lack them, e.g. of a cgroup
+	 * that is empty or gone. */
+	struct marks peak_marks; /* of RT_HAS_PEAK_TREE and RT_HAS_PEAK_RSS */
+	uint64_t peak_tree_bytes, peak_tree_low_bytes, peak_rss_bytes;
 	/* Largest cores_used that is no estimate, and whether all intervals were complete. */
 	double cores_peak_least;
 	bool is_cores_uncertain;

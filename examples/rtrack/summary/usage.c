@@ -156,14 +156,23 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 	derive(u);
 }
 
-static void set_peak(struct usage *u, const struct rt_metrics *m)
+/* If the last sample lacks a peak, that of an earlier one is a lower bound. So is a peak that the
+ * first sample lacked. E.g.: a cgroup was empty at first, or is at the end. */
+static void set_peaks(struct usage *u, const struct follow *f)
 {
+	const uint64_t peaks = RT_HAS_PEAK_TREE | RT_HAS_PEAK_RSS;
+	uint64_t lacking = peaks & ~(f->base.valid & f->now.valid);
+
+	u->marks = marks_replaced(u->marks, f->peak_marks, peaks);
+	u->marks.partial |= u->marks.valid & lacking;
+	u->marks.valid &= ~lacking;
+	u->peak_rss_bytes = f->peak_rss_bytes;
 	u->peak_tree_high_bytes = UINT64_MAX;
 	if (!is_known(u->marks, RT_HAS_PEAK_TREE))
 		return;
 	u->peak_tree_kind = RT_PEAK_PSS;
-	u->peak_tree_bytes = m->peak_tree_bytes;
-	u->peak_tree_low_bytes = m->peak_tree_pss_bytes;
+	u->peak_tree_bytes = f->peak_tree_bytes;
+	u->peak_tree_low_bytes = f->peak_tree_low_bytes;
 }
 
 static void make_partial(struct usage *u, uint64_t bits)
@@ -273,7 +282,6 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
 		.accounting = is_accounted(f) ? RT_ACCOUNTING_BPF : RT_ACCOUNTING_POLL,
 		.reasons = to->reasons | orphans,
-		.peak_rss_bytes = to->peak_rss_bytes,
 		.read_bytes = to->read_bytes - from->read_bytes,
 		.write_bytes = to->write_bytes - from->write_bytes,
 		.processes = to->processes_seen,
@@ -296,7 +304,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		make_partial(u, RT_HAS_PROCESSES);
 	u->error_bound_ns =
 	    u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
-	set_peak(u, to);
+	set_peaks(u, f);
 	add_from_sample(u, f);
 	add_gpus(u, &gpu);
 	derive(u);
