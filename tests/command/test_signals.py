@@ -9,10 +9,10 @@ import subprocess
 import termios
 import time
 import unittest
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 from rtrack_command import (PATIENCE_S, RTRACK, Case, commands_of, is_alive, python, read_proc,
-                            rtrack, wait_until)
+                            rtrack, state_of, wait_until)
 
 # Writes the name of each received signal to the file of the first argument. SIGTERM ends it with
 # exit code 42.
@@ -78,6 +78,42 @@ class Forwarded(Recorded):
         process.terminate()
         self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
         self.assertEqual(self.recorded()[-1], "SIGTERM")
+
+    def test_stopped_command_is_continued_by_sigcont_to_rtrack(self) -> None:
+        process, command = self.start_stopped()
+        process.send_signal(signal.SIGCONT)
+        wait_until(lambda: state_of(command) != "T")
+        self.assert_forwarded_next(process, "SIGUSR1")
+
+    def test_stopped_command_acts_on_sigterm_and_sighup_to_rtrack(self) -> None:
+        process, command = self.start_stopped()
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "SIGHUP" in self.recorded())
+        self.stop(command)
+        process.terminate()
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 42)
+
+    def test_stopped_command_stays_stopped_for_sigusr1(self) -> None:
+        process, command = self.start_stopped()
+        process.send_signal(signal.SIGUSR1)
+        wait_until(lambda: self.has_pending(command, signal.SIGUSR1))
+        self.assertEqual((state_of(command), self.recorded()), ("T", ["ready"]))
+
+    def start_stopped(self) -> "Tuple[subprocess.Popen[Any], int]":
+        process = self.start_recorder()
+        command, = commands_of(process.pid)
+        self.stop(command)
+        return process, command
+
+    @staticmethod
+    def stop(pid: int) -> None:
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: state_of(pid) == "T")
+
+    @staticmethod
+    def has_pending(pid: int, number: int) -> bool:
+        mask = re.search(r"^ShdPnd:\s*(\w+)", read_proc(pid, "status"), re.MULTILINE)
+        return bool(mask and int(mask[1], 16) >> (number - 1) & 1)
 
     def test_signal_during_start_is_not_lost(self) -> None:
         for delay in (0, 0.001, 0.003, 0.01):

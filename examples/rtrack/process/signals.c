@@ -11,7 +11,7 @@
 #include "follow/clock.h"
 #include "text/units.h"
 
-static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT };
 static const int left_to_terminal[] = { SIGINT, SIGQUIT };
 static const int output_errors[] = { SIGPIPE, SIGXFSZ };
 static const int terminal_signals[] = { SIGTSTP, SIGWINCH };
@@ -23,14 +23,19 @@ static struct rt_command *volatile target;
 static volatile sig_atomic_t end_requested, stop_requested;
 static sigset_t mask_before;
 
-/* A command that has ended cannot decide what a signal means. So rtrack waits for nothing else. */
+/* A stopped command acts on TERM or HUP only when it is continued, as by timeout(1). A command that
+ * has ended cannot decide what a signal means. So rtrack waits for nothing else. */
 static void forward(int signal)
 {
 	struct rt_command *command = target;
+	bool is_end = signal == SIGTERM || signal == SIGHUP;
 
-	if (command && rt_command_signal(command, signal) == -ESRCH &&
-	    (signal == SIGTERM || signal == SIGHUP))
-		end_requested = 1;
+	if (!command)
+		return;
+	if (rt_command_signal(command, signal) == -ESRCH)
+		end_requested |= is_end;
+	else if (is_end)
+		rt_command_signal(command, SIGCONT);
 }
 
 /* The terminal has sent it to the command, too, which decides what it means. */

@@ -20,9 +20,9 @@ void signals_hold(void);
 /* Returns a signal that requests the end and waits for signals_forward(), or 0. */
 int signals_pending_end(void);
 
-/* Forward TERM, HUP, USR1 and USR2 to the command, including those that are pending. INT and QUIT
- * do nothing: a terminal sends them to the command as well. Once the command has ended, all but
- * USR1 and USR2 request the end. */
+/* Forward TERM, HUP, USR1, USR2 and CONT to the command, including those that are pending, and CONT
+ * after TERM and HUP. INT and QUIT do nothing: a terminal sends them to the command as well. Once
+ * the command has ended, all but USR1, USR2 and CONT request the end. */
 void signals_forward(struct rt_command *command);
 
 /* Stop forwarding. Call this before the command is freed. */
