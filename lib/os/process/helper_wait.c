@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "os/process/pidfd.h"
-#include "os/procfs_path.h"
 #include "os/word_file.h"
 #include "parse/parse.h"
 #include "util/arith.h"
