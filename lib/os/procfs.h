@@ -37,7 +37,7 @@ struct rti_procfs_ops {
 	ssize_t (*readlink)(int dirfd, const char *path, char *buf, size_t len);
 	int (*access)(int dirfd, const char *path);
 	/* path begins with root, which is "" for "/". If out->id is the id of the file system
-	 * before the call, its device is not asked for again: major and minor stay what they are. */
+	 * before the call, its device is not asked for again: major and minor stay the same. */
 	int (*space)(const char *root, const char *path, struct rti_space *out);
 	/* Returns the size of a file, as stat(2) has it. NULL: unknown. */
 	int64_t (*size)(int dirfd, const char *path);

@@ -129,7 +129,7 @@ static double count_allowed(pid_t pid)
 	return count;
 }
 
-/* The process may have ended by the time of an estimate, so this is called in the beginning, too. */
+/* The process may have ended by the time of an estimate, so this is called at the start, too. */
 static void look_up_allowed(struct follow *f)
 {
 	double allowed = f->pid > 0 ? count_allowed(f->pid) : 0;
