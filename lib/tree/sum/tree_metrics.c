@@ -155,8 +155,8 @@ static void set_totals(struct rti_tree *tree, struct rt_metrics *out)
 }
 
 /* What the kernel accounts for by itself, and when that was read. The cgroup's account lags behind
- * the clocks of running processes by up to a tick, so it is a lower bound like the others. Of what BPF programs have
- * counted, switches that may be too many are left out: a total never falls. */
+ * the clocks of running processes by up to a tick, so it is a lower bound like the others. Of what
+ * BPF programs have counted, switches that may be too many are left out: a total never falls. */
 static void apply_accounts(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_tree_counted *counted = &tree->kernel_account.counted;
