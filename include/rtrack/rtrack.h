@@ -2247,8 +2247,9 @@ struct rt_trace_opts {
 	int32_t pid;
 	uint32_t calls;    /**< RT_TRACE_CALL_ bits; 0 is RT_TRACE_CALL_GETRUSAGE. */
 	uint32_t back_end; /**< RT_TRACE_BACK_END_ value. */
-	/** Memory for events that wait to be read: 0 means 1 MiB, and 64 MiB is the most. It is
-	 * rounded up to a power of two, and to 64 KiB at least. An event takes some 300 bytes. */
+	/** Memory for events that wait to be read, at most 64 MiB. It is rounded up to a power of
+	 * two, and to 64 KiB at least. 0 means 32 MiB, or less if the cgroup of the caller has not
+	 * so much, but 1 MiB at least. An event takes 256 bytes. */
 	uint32_t ring_bytes;
 	/** A program to start and trace with its descendants from its first instruction on, or
 	 * NULL. Its `message` is not used. */
@@ -2345,7 +2346,8 @@ struct rt_trace_totals {
 	/** Counter. Lost events. Once rt_trace_read() has returned -ESRCH, read + lost are all
 	 * calls that have returned. */
 	uint64_t lost;
-	uint64_t threads; /**< Traced threads that run; 0 with RT_TRACE_OPT_ALL. */
+	uint64_t threads;    /**< Traced threads that run; 0 with RT_TRACE_OPT_ALL. */
+	uint64_t ring_bytes; /**< Memory for events that wait to be read. */
 };
 
 /** Begin to trace.

@@ -34,7 +34,7 @@
 #define RTI_GPU_PROCESS_V1 RTI_END_OF(rt_gpu_process, memory_bytes)
 #define RTI_TRACE_OPTS_V1 RTI_END_OF(rt_trace_opts, reserved)
 #define RTI_TRACE_EVENT_V1 RTI_END_OF(rt_trace_event, exe)
-#define RTI_TRACE_TOTALS_V1 RTI_END_OF(rt_trace_totals, threads)
+#define RTI_TRACE_TOTALS_V1 RTI_END_OF(rt_trace_totals, ring_bytes)
 
 /* Whether a caller may have compiled an output struct with this size. Returns 0 or -EINVAL. */
 int rti_struct_check_size(size_t out_size, size_t v1_size);

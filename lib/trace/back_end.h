@@ -11,12 +11,13 @@
 
 #include "os/protocol/trace_record.h"
 #include "trace/exe_cache.h"
+#include "trace/ring_size.h"
 
 struct rti_trace_request {
-	uint32_t calls;      /* RT_TRACE_CALL_ bits, at least one */
-	uint32_t ring_bytes; /* a power of two, at least a page */
-	int32_t pid;         /* trace this process; 0: everything, or a command */
-	bool has_children;   /* with its descendants */
+	uint32_t calls; /* RT_TRACE_CALL_ bits, at least one */
+	struct rti_ring_size ring;
+	int32_t pid;       /* trace this process; 0: everything, or a command */
+	bool has_children; /* with its descendants */
 	/* Wake the reader at once after each getrusage(RUSAGE_CHILDREN): its live children are to
 	 * be read while they are as they were. */
 	bool wakes_for_children;
@@ -31,7 +32,8 @@ struct rti_trace_request {
 struct rti_trace_state {
 	uint64_t lost;    /* events so far */
 	uint64_t threads; /* traced ones that run */
-	bool is_over;     /* all that was traced has ended, and all records were read */
+	uint64_t ring_bytes;
+	bool is_over; /* all that was traced has ended, and all records were read */
 };
 
 struct rti_trace_back_end {

@@ -16,6 +16,7 @@ struct bpf_trace {
 	struct rti_module module;
 	const struct rti_trace_ops *ops;
 	void *tracer; /* of the plug-in */
+	uint64_t ring_bytes;
 	struct rti_platform platform;
 	struct rti_exe_cache *exe_cache;
 	struct rti_wakeup wakeup;
@@ -75,6 +76,7 @@ static void get_state(const void *self, struct rti_trace_state *out)
 	t->ops->get_state(t->tracer, &ring);
 	*out = (struct rti_trace_state){ .lost = ring.lost,
 		                         .threads = ring.threads,
+		                         .ring_bytes = t->ring_bytes,
 		                         .is_over = ring.is_over };
 }
 
@@ -99,17 +101,24 @@ static int open_tracer(struct bpf_trace *t, const struct rti_trace_request *requ
 		        : request->pid   ? RTI_TARGET_PID
 		                         : RTI_TARGET_ALL,
 		.calls = request->calls,
-		.ring_bytes = request->ring_bytes,
+		.ring_bytes = request->ring.bytes,
 		.pid = request->pid,
 		.has_children = request->has_children,
 		.wakes_for_children = request->wakes_for_children,
 	};
-	int err = t->ops->open(&t->tracer, &target);
+	int err = t->ops->open(&t->tracer, &target), first = err;
 
-	if (err != -EPERM && err != -EOPNOTSUPP)
-		return err;
-	target.is_raw = true;
-	return t->ops->open(&t->tracer, &target) == 0 ? 0 : err;
+	if (err == -EPERM || err == -EOPNOTSUPP) {
+		target.is_raw = true;
+		err = t->ops->open(&t->tracer, &target);
+	}
+	while (err == -ENOMEM && request->ring.min_bytes &&
+	       target.ring_bytes > request->ring.min_bytes) {
+		target.ring_bytes /= 2;
+		err = t->ops->open(&t->tracer, &target);
+	}
+	t->ring_bytes = target.ring_bytes;
+	return err == 0 || !target.is_raw ? err : first;
 }
 
 /* What this thread forks meanwhile is traced: the program, before it runs. */

@@ -61,6 +61,7 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 {
 	const struct rti_exe_file file = { record->exe_device, record->exe_inode };
 	bool has_entry = !(record->flags & RTI_TRACE_NO_ENTRY);
+	uint64_t whole[RTI_TRACE_USAGE_WORDS];
 
 	*out = (struct rt_trace_event){
 		.flags = record->flags,
@@ -93,8 +94,11 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 	out->realtime_ns = out->monotonic_ns + (uint64_t)maker->realtime_offset;
 	if (has_entry && record->return_ns > record->entry_ns)
 		out->duration_ns = record->return_ns - record->entry_ns;
-	if (record->usage_bytes &&
-	    rti_parse_kernel_rusage(record->usage, record->usage_bytes, &out->rusage) == 0)
+	if (record->usage_bytes == RTI_TRACE_USAGE_BYTES)
+		rti_trace_unpack_usage(whole, record->usage);
+	else
+		memcpy(whole, record->usage, RTI_TRACE_USAGE_BYTES_32);
+	if (rti_parse_kernel_rusage(whole, record->usage_bytes, &out->rusage) == 0)
 		out->rusage_valid = RTI_RUSAGE_ALL;
 	/* First: the children go on running. */
 	set_live_children(maker, out);

@@ -291,6 +291,7 @@ static void get_state(const void *self, struct rti_trace_state *out)
 	*out = (struct rti_trace_state){
 		.lost = atomic_load(&ring->lost),
 		.threads = t->is_gone ? 0 : atomic_load(&ring->threads),
+		.ring_bytes = t->tracer.ring_bytes - RTI_TRACE_RING_HEAD_BYTES,
 		.is_over = is_over(t) && rti_trace_ring_is_empty(&t->tracer.reader),
 	};
 }

@@ -15,13 +15,12 @@
 #include "trace/back_end.h"
 #include "trace/error.h"
 #include "trace/event.h"
+#include "trace/ring_size.h"
 #include "util/text.h"
 
 #define KNOWN_FLAGS (RT_TRACE_OPT_ALL | RT_TRACE_OPT_NO_CHILDREN | RT_TRACE_OPT_LIVE_CHILDREN)
 #define KNOWN_CALLS (RT_TRACE_CALL_GETRUSAGE | RT_TRACE_CALL_WAIT4 | RT_TRACE_CALL_WAITID)
-#define RING_BYTES_DEFAULT (1u << 20)
 #define RING_BYTES_MAX (64u << 20)
-#define RING_BYTES_MIN 65536u /* a page, on any machine */
 #define RECORDS_PER_READ 64
 #define REASON_BYTES 512
 
@@ -47,17 +46,6 @@ static int check_opts(const struct rt_trace_opts *opts)
 	if (opts->flags & RT_TRACE_OPT_ALL && opts->flags & RT_TRACE_OPT_NO_CHILDREN)
 		return -EINVAL;
 	return opts->back_end == RT_TRACE_BACK_END_PTRACE && !opts->command ? -EINVAL : 0;
-}
-
-static uint32_t ring_bytes(uint32_t asked)
-{
-	uint32_t bytes = RING_BYTES_MIN;
-
-	if (!asked)
-		return RING_BYTES_DEFAULT;
-	while (bytes < asked)
-		bytes *= 2;
-	return bytes;
 }
 
 /* The program gets the standard descriptors as the host has them: none are held when it starts. */
@@ -110,7 +98,7 @@ static int open_back_end(struct rt_trace *trace, const struct rt_trace_opts *opt
 	struct rt_command_opts command;
 	const struct rti_trace_request request = {
 		.calls = opts->calls ? opts->calls : RT_TRACE_CALL_GETRUSAGE,
-		.ring_bytes = ring_bytes(opts->ring_bytes),
+		.ring = rti_ring_size(opts->ring_bytes),
 		.pid = opts->pid,
 		.has_children = !(opts->flags & RT_TRACE_OPT_NO_CHILDREN),
 		.wakes_for_children = opts->flags & RT_TRACE_OPT_LIVE_CHILDREN,
@@ -255,6 +243,7 @@ int rt_trace_get_totals(const struct rt_trace *trace, struct rt_trace_totals *ou
 		.read = trace->read,
 		.lost = state.lost,
 		.threads = state.threads,
+		.ring_bytes = state.ring_bytes,
 	};
 	rti_struct_copy_out(out, out_size, &totals, sizeof(totals));
 	return 0;

@@ -76,7 +76,7 @@ static int make_ring(struct rti_tracer *tracer, const struct rti_trace_request *
 	void *memory;
 	int err;
 
-	tracer->ring_bytes = RTI_TRACE_RING_HEAD_BYTES + request->ring_bytes;
+	tracer->ring_bytes = RTI_TRACE_RING_HEAD_BYTES + request->ring.bytes;
 	err = rti_shared_memory_new(tracer->ring_bytes, &memory, memory_fd);
 	if (err < 0)
 		return err;

@@ -91,6 +91,7 @@ void rtt_call_fill(const struct rtt_call *call, int32_t tid, int64_t result,
                    struct rti_trace_record *out)
 {
 	enum figures figures = find_figures(call, tid, result);
+	uint64_t whole[RTI_TRACE_USAGE_WORDS] = { 0 };
 
 	out->call = call->call;
 	out->flags = call->flags;
@@ -101,8 +102,12 @@ void rtt_call_fill(const struct rtt_call *call, int32_t tid, int64_t result,
 	out->wait_id = call->wait_id;
 	out->wait_options = call->wait_options;
 	if (figures == HAS_FIGURES &&
-	    read_memory(tid, call->usage_address, out->usage, call->usage_bytes))
+	    read_memory(tid, call->usage_address, whole, call->usage_bytes)) {
 		out->usage_bytes = call->usage_bytes;
-	else if (figures != NO_FIGURES)
+		if (call->usage_bytes == RTI_TRACE_USAGE_BYTES)
+			rti_trace_pack_usage(out->usage, whole);
+		else
+			memcpy(out->usage, whole, call->usage_bytes);
+	} else if (figures != NO_FIGURES)
 		out->flags |= RTI_TRACE_UNREAD;
 }

@@ -526,6 +526,7 @@ static_assert(offsetof(struct rt_trace_totals, back_end) == 4, "offset");
 static_assert(offsetof(struct rt_trace_totals, read) == 8, "offset");
 static_assert(offsetof(struct rt_trace_totals, lost) == 16, "offset");
 static_assert(offsetof(struct rt_trace_totals, threads) == 24, "offset");
+static_assert(offsetof(struct rt_trace_totals, ring_bytes) == 32, "offset");
 
 static_assert(sizeof(struct rt_field) >= 192, "size");
 static_assert(offsetof(struct rt_field, size) == 0, "offset");

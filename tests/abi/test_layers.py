@@ -101,6 +101,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/process/program_file.c": re.compile(r"readlink|stat|gnu_dev_(major|minor)"),
     # The public calls of a trace. It frees the command that it has started.
     "trace/trace.c": re.compile(r"getpid|rt_command_free"),
+    "trace/ring_size.c": re.compile(r"rt_(cgroup_tracker_new|sample|tracker_free)"),
     "trace/error.c": re.compile(r"rt_strerror"),
     # Starts programs, reaps them and counts them: in the supervisor, and in a caller that is its
     # own.

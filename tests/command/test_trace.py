@@ -186,7 +186,9 @@ class Text(Fake):
 
 class JsonLines(Fake):
     def objects(self, *events: bytes, words: List[str] = []) -> List[Dict[str, Any]]:
-        return [json.loads(line) for line in self.lines("jsonl", *events, words=words)]
+        rows = [json.loads(line) for line in self.lines("jsonl", *events, words=words)]
+        self.assertEqual((rows[-1]["type"], rows[-1]["calls"]), ("totals", len(rows) - 1))
+        return rows[:-1]
 
     def test_keys_are_the_fields_of_the_struct(self) -> None:
         structs = header.read(HEADER).structs
@@ -245,7 +247,7 @@ class JsonLines(Fake):
         events = [event(comm=name, exe=b"/" + name) for name in HOSTILE]
         for form in ("jsonl", "tracee"):
             lines = self.lines(form, *events)
-            self.assertEqual(len(lines), len(HOSTILE))
+            self.assertEqual(len(lines), len(HOSTILE) + (form == "jsonl"))
             for line, name in zip(lines, HOSTILE):
                 found = json.loads(line)
                 comm = found["comm"] if form == "jsonl" else found["processName"]
@@ -253,6 +255,14 @@ class JsonLines(Fake):
                     self.assertEqual(comm, name.decode())
                 except UnicodeDecodeError:
                     self.assertEqual(comm, "\ufffd" * len(name))
+
+    def test_last_row_has_what_was_lost_after_the_last_call(self) -> None:
+        done = rtrack("trace", "-q", "-f", "jsonl", "-o", self.dir / "calls", "true",
+                      env=self.env(event(lost=3), lost=1234567))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = read_jsonl(self.dir / "calls")
+        self.assertEqual([row["lost"] for row in rows], [3] * (len(rows) - 1) + [1234567])
+        self.assertEqual((rows[-1]["type"], rows[-1]["calls"]), ("totals", len(rows) - 1))
 
     def test_suffix_of_file_chooses_format(self) -> None:
         path = self.dir / "calls.jsonl"
@@ -395,7 +405,7 @@ class Ends(Fake):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("getrusage(RUSAGE_SELF)", done.stdout)
             done = rtrack("trace", "-q", "-f", "jsonl", *words, env=self.env(event()))
-            self.assertEqual(json.loads(done.stdout)["pid"], 4711)
+            self.assertEqual(json.loads(done.stdout.splitlines()[0])["pid"], 4711)
 
     def test_signals_are_forwarded_to_command(self) -> None:
         process = self.start([RTRACK, "trace", "-q", "sleep", "60"], env=self.env(end=0),
@@ -471,7 +481,7 @@ class Unwritable(Fake):
                       env=self.env(event(), rounds=1000),
                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
         self.assertEqual((done.returncode, len(done.stderr.splitlines())), (3, 1), done.stderr)
-        rows = read_jsonl(path)
+        rows = [row for row in read_jsonl(path) if row["type"] == "call"]
         self.assertEqual([row["sequence"] for row in rows], list(range(len(rows))))
         self.assertGreater(path.stat().st_size, 98_000)
 

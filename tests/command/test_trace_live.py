@@ -80,7 +80,9 @@ class Live(Case):
         done = rtrack("trace", "-q", "--back-end", back_end, *options, "-o", path, *words, **kwargs)
         self.assertEqual((done.returncode, done.stderr), (code, ""))
         self.output = done.stdout
-        return read_jsonl(path)
+        rows = read_jsonl(path)
+        self.assertEqual((rows[-1]["type"], rows[-1]["calls"]), ("totals", len(rows) - 1))
+        return rows[:-1]
 
     @each_back_end
     def test_figures_are_those_that_the_program_got(self, back_end: str) -> None:
@@ -231,6 +233,8 @@ os.kill(pid, 9); os.wait()
                           "-c", "times >/dev/null")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             lines[form] = path.read_bytes().decode().splitlines()
+            if form == "jsonl":
+                lines[form].pop()  # the totals
             self.assertEqual(len(lines[form]), 2, lines[form])
         for line in lines["text"]:
             self.assertRegex(line, r"\] getrusage\(RUSAGE_\w+\) = 0 \{")
@@ -241,6 +245,24 @@ os.kill(pid, 9); os.wait()
         for row in map(json.loads, lines["tracee"]):
             self.assertEqual(row["processName"], name)
             self.assertIn(row["executable"]["path"], (str(program), ""))
+
+    def test_burst_of_calls_loses_none_by_bpf(self) -> None:
+        """Six processes with two threads each call as fast as they can, 60,000 times in all."""
+        if BACK_ENDS["bpf"]["available"] != "yes":
+            self.skipTest(BACK_ENDS["bpf"]["why"])
+        code = """
+import os, resource, threading
+def call():
+    for _ in range(5000): resource.getrusage(0)
+for _ in range(6):
+    if os.fork() == 0:
+        thread = threading.Thread(target=call)
+        thread.start(); call(); thread.join(); os._exit(0)
+for _ in range(6): os.wait()
+"""
+        rows = self.trace("bpf", *python(code))
+        self.assertGreaterEqual(len(rows), 60_000)
+        self.assertEqual(rows[-1]["lost"], 0)
 
     def test_running_process_is_traced_by_bpf(self) -> None:
         if BACK_ENDS["bpf"]["available"] != "yes":
@@ -254,7 +276,7 @@ os.kill(pid, 9); os.wait()
             wait_until(lambda: path.read_text().count(f'"pid":{target.pid},') > 5)
             process.terminate()
             self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
-            pids = {row["pid"] for row in read_jsonl(path)}
+            pids = {row["pid"] for row in read_jsonl(path) if row["type"] == "call"}
             self.assertTrue(target.pid in pids and (words == ["--all"] or len(pids) == 1), pids)
 
     def need_ptrace(self) -> None:

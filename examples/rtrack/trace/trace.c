@@ -30,6 +30,9 @@ enum { EVENTS_PER_READ = 64, MESSAGE_BYTES = 512 };
 /* Without a descriptor of the command, before Linux 5.3, it is looked at so often. */
 enum { LOOK_MS = 10 };
 
+/* As the library has it. */
+#define USUAL_RING_BYTES (UINT64_C(32) << 20)
+
 /* After the end of a command: the longest wait for one more call that its processes have made. */
 #define DRAIN_NS NS_PER_S
 
@@ -113,6 +116,18 @@ static void report_failed_trace(const struct options *options, int err, const ch
 		warn("cannot trace: %s", why);
 }
 
+/* Less than what is asked for by default, since the kernel has refused more. */
+static void warn_of_memory(const struct trace *t)
+{
+	struct rt_trace_totals totals = { 0 };
+
+	rt_trace_get_totals(t->trace, &totals, sizeof(totals));
+	if (!t->options->quiet && !t->options->ring_bytes && totals.ring_bytes &&
+	    totals.ring_bytes < USUAL_RING_BYTES)
+		warn("a burst of calls has room in %s of memory: the cgroup has no more",
+		     human_bytes(totals.ring_bytes).s);
+}
+
 /* Begin to trace. A command is started for it. Returns 0 or a negative errno value. */
 static int begin(struct trace *t)
 {
@@ -143,6 +158,7 @@ static int begin(struct trace *t)
 		report_failed_trace(o, err, message);
 	} else {
 		t->command = rt_trace_command(t->trace);
+		warn_of_memory(t);
 		output_begin(&t->out);
 	}
 	return err;
@@ -260,6 +276,18 @@ static void follow_others(struct trace *t)
 	}
 }
 
+/* The rows say what was lost before each. The last one has what was lost after it, too. */
+static void write_totals(struct trace *t)
+{
+	struct rt_trace_totals totals = { 0 };
+
+	rt_trace_get_totals(t->trace, &totals, sizeof(totals));
+	if (t->out.fd < 0 || !t->format->totals)
+		return;
+	t->format->totals(&t->out.text, &totals);
+	output_flush(&t->out);
+}
+
 static void write_summary(struct trace *t)
 {
 	struct rt_trace_totals totals = { 0 };
@@ -296,6 +324,7 @@ static int trace_command(struct trace *t)
 	follow_command(t);
 	signals_stop_forwarding();
 	guard_end(guard);
+	write_totals(t);
 	write_summary(t);
 	if (t->is_given_up)
 		return EXIT_BEFORE_START;
@@ -314,6 +343,7 @@ static int trace_others(struct trace *t)
 	now = clock_now();
 	t->end_at = duration > 0 && duration < NEVER - now ? now + duration : NEVER;
 	follow_others(t);
+	write_totals(t);
 	output_close(&t->out);
 	write_summary(t);
 	return t->out.failed ? EXIT_TROUBLE : 0;

@@ -25,6 +25,8 @@ struct trace_format {
 	/* Add one line. */
 	void (*event)(struct text *out, struct trace_context *context,
 	              const struct rt_trace_event *event);
+	/* Add a last line, for what was lost after the last call. NULL: the format has none. */
+	void (*totals)(struct text *out, const struct rt_trace_totals *totals);
 };
 
 extern const struct trace_format trace_format_text, trace_format_jsonl, trace_format_tracee;

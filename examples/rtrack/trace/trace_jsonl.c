@@ -151,4 +151,16 @@ static void jsonl_event(struct text *out, struct trace_context *context,
 	text_add(out, "\n");
 }
 
-const struct trace_format trace_format_jsonl = { .name = "jsonl", .event = jsonl_event };
+static void jsonl_totals(struct text *out, const struct rt_trace_totals *totals)
+{
+	json_begin(out, NULL, '{');
+	json_string(out, "type", "totals");
+	json_u64(out, "calls", totals->read);
+	json_u64(out, "lost", totals->lost);
+	json_end(out, '}');
+	text_add(out, "\n");
+}
+
+const struct trace_format trace_format_jsonl = { .name = "jsonl",
+	                                         .event = jsonl_event,
+	                                         .totals = jsonl_totals };

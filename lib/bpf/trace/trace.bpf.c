@@ -283,6 +283,7 @@ static bool has_figures(const struct call *call, long result, __u32 *flags)
 
 static void write_figures(struct rti_trace_record *record, const struct call *call)
 {
+	__u64 whole[RTI_TRACE_USAGE_WORDS];
 	long err;
 
 	record->usage_bytes = 0;
@@ -293,8 +294,9 @@ static void write_figures(struct rti_trace_record *record, const struct call *ca
 		                          (void *)call->usage);
 		record->usage_bytes = RTI_TRACE_USAGE_BYTES_32;
 	} else {
-		err =
-		    bpf_probe_read_user(record->usage, RTI_TRACE_USAGE_BYTES, (void *)call->usage);
+		err = bpf_probe_read_user(whole, sizeof(whole), (void *)call->usage);
+		if (err == 0)
+			rti_trace_pack_usage(record->usage, whole);
 		record->usage_bytes = RTI_TRACE_USAGE_BYTES;
 	}
 	if (err < 0) {

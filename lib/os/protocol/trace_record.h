@@ -28,6 +28,40 @@ typedef unsigned long long uint64_t;
 /* The kernel's struct rusage: two timevals and 14 longs; 32-bit: all of 4 bytes. */
 #define RTI_TRACE_USAGE_BYTES 144
 #define RTI_TRACE_USAGE_BYTES_32 72
+#define RTI_TRACE_USAGE_WORDS (RTI_TRACE_USAGE_BYTES / 8)
+
+/* Linux fills in 11 words of the 18. The others are 0, and are left out of a record: a burst of calls
+ * waits in less memory. */
+#define RTI_TRACE_PACKED_WORDS 11
+
+static inline void rti_trace_pack_usage(uint64_t packed[RTI_TRACE_PACKED_WORDS],
+                                        const uint64_t whole[RTI_TRACE_USAGE_WORDS])
+{
+	packed[0] = whole[0]; /* ru_utime */
+	packed[1] = whole[1];
+	packed[2] = whole[2]; /* ru_stime */
+	packed[3] = whole[3];
+	packed[4] = whole[4];   /* ru_maxrss */
+	packed[5] = whole[8];   /* ru_minflt */
+	packed[6] = whole[9];   /* ru_majflt */
+	packed[7] = whole[11];  /* ru_inblock */
+	packed[8] = whole[12];  /* ru_oublock */
+	packed[9] = whole[16];  /* ru_nvcsw */
+	packed[10] = whole[17]; /* ru_nivcsw */
+}
+
+static inline void rti_trace_unpack_usage(uint64_t whole[RTI_TRACE_USAGE_WORDS],
+                                          const uint64_t packed[RTI_TRACE_PACKED_WORDS])
+{
+	for (int i = 0; i < RTI_TRACE_USAGE_WORDS; i++)
+		whole[i] = i < 5 ? packed[i] : 0;
+	whole[8] = packed[5];
+	whole[9] = packed[6];
+	whole[11] = packed[7];
+	whole[12] = packed[8];
+	whole[16] = packed[9];
+	whole[17] = packed[10];
+}
 
 struct rti_trace_record {
 	uint32_t call;                /* one RTI_TRACE_ bit of the calls */
@@ -42,14 +76,16 @@ struct rti_trace_record {
 	int32_t pid, tid, ppid;                /* in the pid namespace of the library's process */
 	int32_t host_pid, host_tid, host_ppid; /* in the first pid namespace */
 	uint32_t uid;                          /* real, in the user namespace of the library */
-	uint32_t usage_bytes;                  /* of usage: 0 if no figures were returned or read */
-	uint64_t thread_start_ns;              /* CLOCK_BOOTTIME */
+	/* Of the kernel's struct: 0 if no figures were returned or read. With
+	 * RTI_TRACE_USAGE_BYTES, usage is packed; else it is as the kernel wrote it. */
+	uint32_t usage_bytes;
+	uint64_t thread_start_ns; /* CLOCK_BOOTTIME */
 	uint64_t cgroup_id, mount_namespace, pid_namespace;
 	/* Of the program file. The upper half of the device differs between files that had the same
 	 * inode, one after the other. The lower half is as the kernel has it (s_dev). */
 	uint64_t exe_device, exe_inode;
 	char comm[16];
-	uint8_t usage[RTI_TRACE_USAGE_BYTES]; /* as the kernel wrote it */
+	uint64_t usage[RTI_TRACE_PACKED_WORDS];
 };
 
 #endif

@@ -15,6 +15,7 @@ static struct {
 	unsigned typed_opens, raw_opens, closes, module_closes, starts;
 	int armed; /* how often it was armed, less how often it was disarmed */
 	int fd;
+	uint32_t room_bytes; /* for the ring; 0: any */
 } fake;
 
 static int open_tracer(void **out, const struct rti_trace_target *target)
@@ -25,6 +26,8 @@ static int open_tracer(void **out, const struct rti_trace_target *target)
 		fake.raw_opens++;
 	else
 		fake.typed_opens++;
+	if (target->ring_bytes > fake.room_bytes && fake.room_bytes)
+		err = -ENOMEM;
 	if (err == 0)
 		*out = &fake;
 	return err;
@@ -49,9 +52,17 @@ static void close_tracer(void *state)
 	fake.closes++;
 }
 
-static const struct rti_trace_ops ops = {
-	.open = open_tracer, .arm = arm, .fd = get_fd, .close = close_tracer
-};
+static void get_ring_state(const void *state, struct rti_trace_state_of_ring *out)
+{
+	(void)state;
+	*out = (struct rti_trace_state_of_ring){ 0 };
+}
+
+static const struct rti_trace_ops ops = { .open = open_tracer,
+	                                  .arm = arm,
+	                                  .fd = get_fd,
+	                                  .get_state = get_ring_state,
+	                                  .close = close_tracer };
 
 /* The linker calls these instead of the functions in their names. */
 int __wrap_rti_module_open(struct rti_module *module, const char *entry,
@@ -84,7 +95,7 @@ int __wrap_rt_command_start(struct rt_command **out, const struct rt_command_opt
 
 static char reason[512];
 static const struct rti_trace_request request = { .calls = RT_TRACE_CALL_WAIT4,
-	                                          .ring_bytes = 65536,
+	                                          .ring = { .bytes = 65536 },
 	                                          .pid = 4711,
 	                                          .reason = reason,
 	                                          .reason_size = sizeof(reason) };
@@ -128,6 +139,35 @@ START_TEST(kernel_that_refuses_typed_tracepoints_is_asked_for_raw_ones)
 		rti_trace_bpf.close(trace);
 	ck_assert_uint_eq(fake.closes, kernels[_i].err == 0);
 	ck_assert_uint_eq(fake.module_closes, 1);
+}
+END_TEST
+
+/* E.g.: there are few addresses left, on 32 bits. */
+START_TEST(ring_without_room_is_halved_down_to_the_least_that_will_do)
+{
+	static const struct {
+		uint32_t min_bytes, room_bytes, opens;
+		int err;
+	} rings[] = {
+		{ 65536, 1u << 20, 1, 0 },   { 65536, 256u << 10, 3, 0 }, { 65536, 65536, 5, 0 },
+		{ 65536, 4096, 5, -ENOMEM }, { 0, 65536, 1, -ENOMEM }, /* it was asked for */
+	};
+	struct rti_trace_request sized = request;
+	struct rti_trace_state state;
+	void *trace;
+
+	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
+		fake.typed_opens = 0;
+		fake.room_bytes = rings[i].room_bytes;
+		sized.ring = (struct rti_ring_size){ 1u << 20, rings[i].min_bytes };
+		ck_assert_int_eq(rti_trace_bpf.open(&trace, &sized), rings[i].err);
+		ck_assert_uint_eq(fake.typed_opens, rings[i].opens);
+		if (rings[i].err < 0)
+			continue;
+		rti_trace_bpf.get_state(trace, &state);
+		ck_assert_uint_eq(state.ring_bytes, rings[i].room_bytes);
+		rti_trace_bpf.close(trace);
+	}
 }
 END_TEST
 
@@ -176,6 +216,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, kernel_that_refuses_typed_tracepoints_is_asked_for_raw_ones, 0,
 	                    sizeof(kernels) / sizeof(kernels[0]));
+	tcase_add_test(tests, ring_without_room_is_halved_down_to_the_least_that_will_do);
 	tcase_add_loop_test(tests, plug_in_that_cannot_be_opened_has_its_error, 0, 3);
 	tcase_add_loop_test(tests, command_is_started_while_the_thread_is_armed_or_not_at_all, 0,
 	                    3);

@@ -110,7 +110,7 @@ static struct rti_trace_request request_of(struct rt_command_opts *command)
 	command->message = reason;
 	command->message_size = sizeof(reason);
 	return (struct rti_trace_request){ .calls = RT_TRACE_CALL_WAIT4,
-		                           .ring_bytes = 4096,
+		                           .ring = { .bytes = 4096 },
 		                           .command = command,
 		                           .reason = reason,
 		                           .reason_size = sizeof(reason) };

@@ -90,7 +90,7 @@ int __wrap_rti_helper_spawn(const char *name, const struct rti_spawn *opts, cons
 static int start(struct rti_tracer *tracer)
 {
 	static const struct rti_trace_request request = { .calls = RT_TRACE_CALL_WAIT4,
-		                                          .ring_bytes = 4096 };
+		                                          .ring = { .bytes = 4096 } };
 
 	return rti_tracer_start(tracer, &request);
 }

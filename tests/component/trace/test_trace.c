@@ -33,7 +33,7 @@ static int open_as(const struct plan *plan, void **self, const struct rti_trace_
 {
 	if (plan->reason)
 		snprintf(request->reason, request->reason_size, "%s", plan->reason);
-	fake.ring_bytes = request->ring_bytes;
+	fake.ring_bytes = request->ring.bytes;
 	*self = &fake;
 	return plan->open_error;
 }
@@ -126,10 +126,13 @@ static struct rt_trace *open_trace_of_all(void)
 static const struct {
 	uint32_t asked, given;
 } rings[] = {
-	{ 0, 1u << 20 },          { 1, 65536 },
-	{ 65536, 65536 },         { 65537, 131072 },
-	{ 131072, 131072 },       { 100u << 10, 128u << 10 },
-	{ 33u << 20, 64u << 20 }, { 64u << 20, 64u << 20 },
+	{ 1, 65536 },
+	{ 65536, 65536 },
+	{ 65537, 131072 },
+	{ 131072, 131072 },
+	{ 100u << 10, 128u << 10 },
+	{ 33u << 20, 64u << 20 },
+	{ 64u << 20, 64u << 20 },
 };
 
 START_TEST(ring_has_the_next_power_of_two_of_the_bytes_that_are_asked_for)

@@ -122,7 +122,8 @@ ssize_t __wrap_recv(int fd, void *buf, size_t len, int flags)
 	return -1;
 }
 
-static const struct rti_trace_request usual = { .calls = RT_TRACE_CALL_WAIT4, .ring_bytes = 4096 };
+static const struct rti_trace_request usual = { .calls = RT_TRACE_CALL_WAIT4,
+	                                        .ring = { .bytes = 4096 } };
 
 static struct rti_tracer start_tracer(void)
 {
@@ -168,7 +169,8 @@ END_TEST
 
 START_TEST(ring_without_room_for_a_record_starts_no_tracer)
 {
-	const struct rti_trace_request request = { .calls = RT_TRACE_CALL_WAIT4, .ring_bytes = 64 };
+	const struct rti_trace_request request = { .calls = RT_TRACE_CALL_WAIT4,
+		                                   .ring = { .bytes = 64 } };
 	struct rti_tracer tracer;
 
 	ck_assert_int_eq(rti_tracer_start(&tracer, &request), -EINVAL);

@@ -102,7 +102,7 @@ START_TEST(figures_are_read_in_one_way_or_the_other_or_are_unread)
 	ck_assert_uint_eq(record.usage_bytes, memories[_i].has_figures ? sizeof(usage) : 0);
 	ck_assert_uint_eq(record.flags, memories[_i].has_figures ? 0 : RTI_TRACE_UNREAD);
 	if (memories[_i].has_figures)
-		ck_assert_int_eq(memcmp(record.usage, usage, sizeof(usage)), 0);
+		ck_assert_int_eq(memcmp(record.usage, usage, sizeof(record.usage)), 0);
 }
 END_TEST
 

@@ -14,7 +14,7 @@
 START_TEST(starter_that_ends_at_once_was_not_traced)
 {
 	const struct rti_trace_request request = { .calls = RT_TRACE_CALL_WAIT4,
-		                                   .ring_bytes = 4096 };
+		                                   .ring = { .bytes = 4096 } };
 	struct rti_tracer_report report = { 0 };
 	struct rti_tracer tracer;
 

@@ -132,13 +132,27 @@ START_TEST(event_with_figures_has_all_sixteen)
 {
 	struct rti_trace_record record = { .call = RTI_TRACE_GETRUSAGE,
 		                           .usage_bytes = RTI_TRACE_USAGE_BYTES };
-	const int64_t maxrss = 4711;
+	/* As the kernel has it: user and system time, then the counters; it fills in no others. */
+	const uint64_t whole[RTI_TRACE_USAGE_WORDS] = { 1,  250000, 2,  500000, 30, 0, 0, 0,  40,
+		                                        50, 0,      60, 70,     0,  0, 0, 80, 90 };
 	struct rt_trace_event event;
 
-	memcpy(record.usage + 32, &maxrss, sizeof(maxrss));
+	rti_trace_pack_usage(record.usage, whole);
 	event = event_of(&record);
 	ck_assert_uint_eq(event.rusage_valid, 0xffff);
-	ck_assert_int_eq(event.rusage.ru_maxrss, maxrss);
+	ck_assert_double_eq(event.rusage.ru_utime, 1.25);
+	ck_assert_double_eq(event.rusage.ru_stime, 2.5);
+	ck_assert_int_eq(event.rusage.ru_maxrss, 30);
+	ck_assert_int_eq(event.rusage.ru_minflt, 40);
+	ck_assert_int_eq(event.rusage.ru_majflt, 50);
+	ck_assert_int_eq(event.rusage.ru_inblock, 60);
+	ck_assert_int_eq(event.rusage.ru_oublock, 70);
+	ck_assert_int_eq(event.rusage.ru_nvcsw, 80);
+	ck_assert_int_eq(event.rusage.ru_nivcsw, 90);
+	ck_assert_int_eq(event.rusage.ru_ixrss | event.rusage.ru_idrss | event.rusage.ru_isrss, 0);
+	ck_assert_int_eq(event.rusage.ru_nswap | event.rusage.ru_msgsnd | event.rusage.ru_msgrcv |
+	                     event.rusage.ru_nsignals,
+	                 0);
 }
 END_TEST
 
@@ -150,7 +164,7 @@ START_TEST(event_with_figures_of_32_bits_has_all_sixteen)
 	const int32_t maxrss = 4711;
 	struct rt_trace_event event;
 
-	memcpy(record.usage + 16, &maxrss, sizeof(maxrss));
+	memcpy((char *)record.usage + 16, &maxrss, sizeof(maxrss));
 	event = event_of(&record);
 	ck_assert_uint_eq(event.flags, RT_TRACE_EVENT_32BIT);
 	ck_assert_uint_eq(event.rusage_valid, 0xffff);

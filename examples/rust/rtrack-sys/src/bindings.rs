@@ -1014,6 +1014,7 @@ pub struct rt_trace_totals {
     pub read: u64,
     pub lost: u64,
     pub threads: u64,
+    pub ring_bytes: u64,
 }
 extern "C" {
     pub fn rt_trace_new(
