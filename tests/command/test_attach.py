@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import unittest
-from typing import Any, List
+from typing import Any, Dict, List
 
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, is_alive, python, read_csv,
                             read_jsonl, read_proc, rtrack, state_of, voluntary_switches, wait_until)
@@ -314,6 +314,49 @@ class Attach(Case):
         self.assertIn(f"read, written: The caller may not read /proc/{target.pid}/io", said)
         done = rtrack(*words)
         self.assertNotIn("may not read", done.stderr)
+
+    def test_what_zombies_used_before_is_in_no_lower_bound(self) -> None:
+        """Their I/O is hidden from ordinary users, and is that of their parent once it waits."""
+        user: Dict[str, Any] = {}
+        if os.getuid() == 0:
+            user = {"user": 65534, "group": 65534, "extra_groups": []}
+        code = """
+import os, sys, tempfile, time
+for _ in range(3):
+    if os.fork() == 0:
+        with tempfile.TemporaryFile(dir="/var/tmp") as file:
+            file.write(os.urandom(1 << 20))
+            file.flush()
+        os._exit(0)
+for _ in range(3):
+    os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+print(flush=True)
+sys.stdin.readline()
+before = time.process_time()
+for _ in range(3):
+    os.wait()
+sys.stdin.readline()
+print(time.process_time() - before, flush=True)
+"""
+        parent = self.start(["/usr/bin/python3", "-I", "-c", code], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, bufsize=0, **user)
+        parent.stdout.readline()
+        attach = self.start([RTRACK, "attach", "-o", "-", "-i", "0.05", "--summary", "json",
+                             str(parent.pid)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            **user)
+        for _ in range(2):
+            attach.stdout.readline()
+        parent.stdin.write(b"\n")
+        for _ in range(3):
+            attach.stdout.readline()
+        parent.stdin.write(b"\n")
+        used = float(parent.stdout.readline())
+        [target] = self.targets(attach)
+        if target["write_bytes"]:
+            self.assertNotIn("io", target["valid"] + target["partial"])
+        self.assertLessEqual(target["accounting"]["cpu_seconds_low"], used + 0.05)
+        if "cpu" in target["estimated"]:
+            self.assertFalse(target["accounting"]["complete"])
 
     def test_options_after_pid_are_parsed(self) -> None:
         target = self.start(["sleep", "30"])

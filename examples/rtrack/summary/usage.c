@@ -222,17 +222,24 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 		u->reasons |= RT_REASON_UNVERIFIED;
 }
 
-/* If the account of the kernel lacked threads at the first sample, which were about to end, the
- * difference has all that they ever used. It may be too high. */
+/* If the first sample lacked something, the difference may have it, and is too high. Of times in
+ * clock ticks it is known how much. E.g.: the account of the kernel lacked threads that were about
+ * to end; the difference has all that they ever used. */
 static void doubt_start(struct usage *u, const struct follow *f)
 {
-	if (!is_accounted(f) || f->base.valid & RT_HAS_CPU)
+	const uint32_t of_ticks = RT_REASON_EVENTS_UNHEARD | RT_REASON_CLOCK_TICKS;
+	bool is_late_alone = !is_accounted(f) && !(f->base.reasons & ~of_ticks);
+	uint64_t late_ns = is_late_alone ? f->base.cpu_late_ns : UINT64_MAX;
+
+	if (is_accounted(f) && !(f->base.valid & RT_HAS_CPU)) {
+		u->marks.valid &= ~RT_HAS_CPU;
+		u->marks.partial &= ~RT_HAS_CPU;
+		u->marks.estimated |= RT_HAS_CPU;
+	}
+	if (!(u->marks.estimated & RT_HAS_CPU))
 		return;
-	u->reasons |= RT_REASON_UNVERIFIED;
-	u->cpu_low_ns = 0;
-	u->marks.valid &= ~RT_HAS_CPU;
-	u->marks.partial &= ~RT_HAS_CPU;
-	u->marks.estimated |= RT_HAS_CPU;
+	u->reasons |= is_late_alone ? RT_REASON_CLOCK_TICKS : RT_REASON_UNVERIFIED;
+	u->cpu_low_ns = u->cpu_low_ns > late_ns ? u->cpu_low_ns - late_ns : 0;
 }
 
 /* The CPU time of a cgroup is the kernel's own account. In a summary, the bits of a cgroup stand
