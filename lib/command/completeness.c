@@ -50,7 +50,7 @@ static bool is_covered(const struct rti_completeness_known *known)
 static bool is_waited_for(const struct rti_completeness_known *known)
 {
 	return !known->is_supervisor_lost && known->threads != UINT64_MAX &&
-	       known->unproven_ns <= noise_ns(known->total_ns) &&
+	       known->unproven_ns <= rti_cpu_bounds_unnoticed(known->total_ns) &&
 	       known->total_ns <= known->accounted_ns + missing_process_ns(known);
 }
 

@@ -12,6 +12,12 @@ uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns)
 	return end_ns - start_ns;
 }
 
+/* No process uses less than 1 ms, and of 200 ms that is half of a hundredth. */
+uint64_t rti_cpu_bounds_unnoticed(uint64_t total_ns)
+{
+	return total_ns / 200 + 1000000;
+}
+
 struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 {
 	struct rti_cpu_bounds bounds = { .low_ns = known->low_ns, .high_ns = known->low_ns };
@@ -29,11 +35,9 @@ struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known)
 	if (known->is_waited_for)
 		bounds.high_ns = rti_min(bounds.high_ns, waited_ns);
 	bounds.high_ns = rti_max(bounds.high_ns, known->low_ns);
-	/* This noise may go unnoticed: the root cgroup's account is sampled at ticks, and is seldom
-	 * off by more. */
-	noise_ns = known->low_ns / 100 + RTI_TICK_MAX_NS;
-	accounted_ns =
-	    rti_add_saturated(rti_add_saturated(known->low_ns, noise_ns), known->overhead_ns);
+	accounted_ns = rti_add_saturated(
+	    rti_add_saturated(known->low_ns, rti_cpu_bounds_unnoticed(known->low_ns)),
+	    known->overhead_ns);
 	bounds.is_unverified = !known->is_waited_for &&
 	                       (known->growth_ns == UINT64_MAX || known->growth_ns > accounted_ns);
 	return bounds;
