@@ -17,6 +17,13 @@ CANNOT_RUN = 77
 STOPS_PARENT = python("import os\nos.kill(os.getppid(), 19)\nraise SystemExit(7)")
 
 
+def setUpModule() -> None:
+    """A shell ignores some signals in the background, and rtrack would go on doing so."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Held(Case):
     """execve(2) of the command does not return."""
 

@@ -694,6 +694,13 @@ class Commands(unittest.TestCase):
             session = str(command.pid)
             self.assertEqual(out.read().decode().split(), ["out", "err", session, "1", "2"])
 
+    def test_start_has_a_timeout(self) -> None:
+        # A nanosecond is over before the supervisor can have answered.
+        with self.assertRaisesRegex(TimeoutError, "start_timeout_ns"):
+            rtrack.Command(["true"], accounting=rtrack.ACCOUNTING_WAIT, start_timeout=1e-9)
+        with rtrack.Command(["true"], start_timeout=1000) as command:
+            self.assertEqual(command.wait().exit_code, 0)
+
     def test_group_and_end_of_command(self) -> None:
         command = rtrack.Command(["sleep", "1000"], new_group=True, kill_on_free=True)
         self.assertEqual(os.getpgid(command.pid), command.pid)

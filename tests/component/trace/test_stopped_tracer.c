@@ -232,6 +232,7 @@ START_TEST(signal_that_is_pending_ends_the_wait_for_the_program)
 
 	script = "R";
 	ck_assert_int_eq(start(&tracer), 0);
+	signal(SIGTERM, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigprocmask(SIG_BLOCK, &set, NULL);
