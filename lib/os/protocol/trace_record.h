@@ -30,8 +30,8 @@ typedef unsigned long long uint64_t;
 #define RTI_TRACE_USAGE_BYTES_32 72
 #define RTI_TRACE_USAGE_WORDS (RTI_TRACE_USAGE_BYTES / 8)
 
-/* Linux fills in 11 words of the 18. The others are 0, and are left out of a record: a burst of calls
- * waits in less memory. */
+/* Linux fills in 11 words of the 18. The others are 0, and are left out of a record: a burst of
+ * calls waits in less memory. */
 #define RTI_TRACE_PACKED_WORDS 11
 
 static inline void rti_trace_pack_usage(uint64_t packed[RTI_TRACE_PACKED_WORDS],
