@@ -1201,16 +1201,22 @@ struct rt_process {
 struct rt_cpu {
 	uint32_t size;          /**< Bytes of this struct that the library filled. */
 	uint32_t id;            /**< The kernel's number of the CPU. Numbers may have gaps. */
-	uint64_t user_ns;       /**< Counter, without guest time. */
-	uint64_t nice_ns;       /**< Counter, without guest_nice time. */
-	uint64_t system_ns;     /**< Counter. */
-	uint64_t idle_ns;       /**< Counter. */
-	uint64_t iowait_ns;     /**< Counter. */
-	uint64_t irq_ns;        /**< Counter. */
-	uint64_t softirq_ns;    /**< Counter. */
-	uint64_t steal_ns;      /**< Counter. */
-	uint64_t guest_ns;      /**< Counter. */
-	uint64_t guest_nice_ns; /**< Counter. */
+	uint64_t user_ns;       /**< Counter, RT_HAS_CPU_MODES, without guest time. */
+	uint64_t nice_ns;       /**< Counter, RT_HAS_CPU_MODES, without guest_nice time. */
+	uint64_t system_ns;     /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t idle_ns;       /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t iowait_ns;     /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t irq_ns;        /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t softirq_ns;    /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t steal_ns;      /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t guest_ns;      /**< Counter, RT_HAS_CPU_MODES. */
+	uint64_t guest_nice_ns; /**< Counter, RT_HAS_CPU_MODES. */
+	/** RT_HAS_CPU_MODES, if the counters are exact. @since 0.3 */
+	uint64_t valid;
+	/** The same, if a counter has fallen since the sample before, e.g. as the CPU went offline:
+	 * its growth since then is not in it. @since 0.3 */
+	uint64_t partial;
+	uint64_t estimated; /**< None so far. @since 0.3 */
 };
 
 /** rt_disk.flags, rt_network.flags, rt_filesystem.flags, rt_gpu.flags: the item is part of the

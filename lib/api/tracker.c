@@ -240,7 +240,7 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 	int err = 0;
 
 	t->platform.now(&now);
-	*m = (struct rt_metrics){ 0 };
+	*m = (struct rt_metrics){ .monotonic_ns = now.monotonic_ns };
 	if (t->kind == RT_KIND_PID)
 		err = rti_tree_sample(t->tree, now.monotonic_ns, m);
 	else if (t->kind == RT_KIND_CGROUP)

@@ -31,6 +31,7 @@ struct rti_sys_collector {
 	const char *files[RTI_SYS_FILES_MAX];
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
+	/* out->monotonic_ns is the time of the sample. */
 	int (*collect)(void *state, const struct rti_context *ctx, struct rt_metrics *out);
 	void (*close)(void *state, const struct rti_context *ctx);
 	/* Why one domain is missing after the last collect(), if domains may be missing for

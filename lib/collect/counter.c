@@ -3,7 +3,6 @@
 #include "collect/counter.h"
 
 #define WRAP (UINT64_C(1) << 32)
-#define CORRECTION_MAX 1000 /* clock ticks, 10 s */
 
 uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
 {
@@ -21,15 +20,28 @@ uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now)
 	return growth;
 }
 
-bool rti_counter_hold(struct rti_counter *counter, uint64_t now)
+bool rti_counter_hold(struct rti_counter *counter, uint64_t now, uint64_t correction_max)
 {
 	if (now >= counter->last) {
 		counter->total += now - counter->last;
 		counter->last = now;
 		return false;
 	}
-	if (now >= counter->last / 2 || counter->last - now <= CORRECTION_MAX)
+	if (counter->last - now <= correction_max)
 		return false;
 	counter->last = now;
 	return true;
+}
+
+bool rti_counter_hold_sum(struct rti_counter *counter, uint64_t now)
+{
+	/* As above, a part grows by less than a quarter of its range. */
+	bool has_wrapped = now < counter->last && now + WRAP >= counter->last &&
+	                   now + WRAP - counter->last < WRAP / 4;
+
+	if (!has_wrapped)
+		return rti_counter_hold(counter, now, 0);
+	counter->total += now + WRAP - counter->last;
+	counter->last = now;
+	return false;
 }

@@ -19,11 +19,15 @@ struct rti_counter {
 uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
 
 /* Move on to the current value of a counter that the kernel sometimes corrects downwards (iowait,
- * idle, steal). The total stays as it is until the value has caught up.
+ * idle, steal), by correction_max at most. The total stays as it is until the value has caught up.
  *
- * If the value falls by more than a correction does, it becomes the new baseline. It adds nothing,
- * since it is unknown where the counter started again. Returns true in that case: the total is then
- * a lower bound. Returns false otherwise. */
-bool rti_counter_hold(struct rti_counter *counter, uint64_t now);
+ * If the value falls by more, it becomes the new baseline. It adds nothing, since it is unknown
+ * where the counter started again. E.g.: the idle time of a CPU falls by an hour as it goes
+ * offline. Returns true in that case: the total is then a lower bound. Returns false otherwise. */
+bool rti_counter_hold(struct rti_counter *counter, uint64_t now, uint64_t correction_max);
+
+/* The same of a sum of counts of which some have 32 bits. E.g.: that of all interrupts falls by
+ * 2^32 when one of them wraps around. */
+bool rti_counter_hold_sum(struct rti_counter *counter, uint64_t now);
 
 #endif

@@ -15,12 +15,17 @@
 #include "util/array.h"
 #include "util/visit.h"
 
+#define CORRECTION_MAX_NS UINT64_C(3000000000)
+/* A kernel that counts at all has counted half of what passed by then: a clock tick is 10 ms. */
+#define BELIEVED_AFTER_TICKS 10
+
 enum mode { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, GUEST, GUEST_NICE, MODES };
 
 /* A CPU that goes offline keeps its entry, and so its counters. */
 struct cpu {
 	uint32_t id;
 	uint64_t round; /* the sample in which it was last online */
+	bool is_reset;  /* a counter was, in that sample */
 	struct rti_counter mode[MODES];
 };
 
@@ -33,7 +38,10 @@ struct state {
 	size_t next; /* where the next line's CPU is likely to be */
 	uint64_t round;
 	uint64_t online; /* CPUs, in the last sample */
-	uint64_t tick_ns;
+	uint64_t tick_ns, correction_max;
+	/* What all modes had counted at a time of CLOCK_MONOTONIC, on so many CPUs; 0: never. */
+	uint64_t counted, counted_at_ns, counted_on;
+	bool is_believed; /* the kernel counts the modes */
 	struct rti_rows rows;
 };
 
@@ -48,7 +56,8 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 
 /* Move all modes on. The kernel counts guest time twice, as guest and within user or nice, so
  * subtract it there. Returns true if a counter was reset: see rti_counter_hold(). */
-static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks)
+static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks,
+                       uint64_t correction_max)
 {
 	const uint64_t now[MODES] = {
 		[USER] = rti_subtract_saturated(ticks->user, ticks->guest),
@@ -65,7 +74,7 @@ static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tic
 	bool is_reset = false;
 
 	for (int i = 0; i < MODES; i++)
-		is_reset |= rti_counter_hold(&mode[i], now[i]);
+		is_reset |= rti_counter_hold(&mode[i], now[i], correction_max);
 	return is_reset;
 }
 
@@ -99,8 +108,14 @@ static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 		return -ENOMEM;
 	cpu->round = st->round;
 	st->online++;
-	hold_modes(cpu->mode, ticks);
+	cpu->is_reset = hold_modes(cpu->mode, ticks, st->correction_max);
 	return RTI_CONTINUE;
+}
+
+/* In ns, or as much as fits. E.g.: 4096 CPUs count 584 years in 52 days. */
+static uint64_t ns_of(const struct rti_counter *ticks, uint64_t tick_ns)
+{
+	return rti_multiply_saturated(ticks->total, tick_ns);
 }
 
 static void fill_rows(struct state *st)
@@ -116,16 +131,18 @@ static void fill_rows(struct state *st)
 		row[st->rows.count++] = (struct rt_cpu){
 			.size = sizeof(*row),
 			.id = st->cpu[i].id,
-			.user_ns = mode[USER].total * tick_ns,
-			.nice_ns = mode[NICE].total * tick_ns,
-			.system_ns = mode[SYSTEM].total * tick_ns,
-			.idle_ns = mode[IDLE].total * tick_ns,
-			.iowait_ns = mode[IOWAIT].total * tick_ns,
-			.irq_ns = mode[IRQ].total * tick_ns,
-			.softirq_ns = mode[SOFTIRQ].total * tick_ns,
-			.steal_ns = mode[STEAL].total * tick_ns,
-			.guest_ns = mode[GUEST].total * tick_ns,
-			.guest_nice_ns = mode[GUEST_NICE].total * tick_ns,
+			.user_ns = ns_of(&mode[USER], tick_ns),
+			.nice_ns = ns_of(&mode[NICE], tick_ns),
+			.system_ns = ns_of(&mode[SYSTEM], tick_ns),
+			.idle_ns = ns_of(&mode[IDLE], tick_ns),
+			.iowait_ns = ns_of(&mode[IOWAIT], tick_ns),
+			.irq_ns = ns_of(&mode[IRQ], tick_ns),
+			.softirq_ns = ns_of(&mode[SOFTIRQ], tick_ns),
+			.steal_ns = ns_of(&mode[STEAL], tick_ns),
+			.guest_ns = ns_of(&mode[GUEST], tick_ns),
+			.guest_nice_ns = ns_of(&mode[GUEST_NICE], tick_ns),
+			.valid = st->is_believed && !st->cpu[i].is_reset ? RT_HAS_CPU_MODES : 0,
+			.partial = st->is_believed && st->cpu[i].is_reset ? RT_HAS_CPU_MODES : 0,
 		};
 	}
 }
@@ -134,15 +151,16 @@ static void fill_rows(struct state *st)
 static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
                           struct rt_metrics *out)
 {
-	bool is_reset = rti_counter_hold(&st->user, ticks->user + ticks->nice);
+	bool is_reset = rti_counter_hold(&st->user, ticks->user + ticks->nice, st->correction_max);
 
-	is_reset |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq);
-	out->cpu_user_ns = st->user.total * tick_ns;
-	out->cpu_system_ns = st->system.total * tick_ns;
+	is_reset |= rti_counter_hold(&st->system, ticks->system + ticks->irq + ticks->softirq,
+	                             st->correction_max);
+	out->cpu_user_ns = ns_of(&st->user, tick_ns);
+	out->cpu_system_ns = ns_of(&st->system, tick_ns);
 	out->cpu_resolution_ns = tick_ns;
 	out->rusage.ru_utime = (double)out->cpu_user_ns / 1e9;
 	out->rusage.ru_stime = (double)out->cpu_system_ns / 1e9;
-	if (is_reset)
+	if (is_reset || out->cpu_user_ns == UINT64_MAX || out->cpu_system_ns == UINT64_MAX)
 		return 0;
 	return RT_HAS_CPU;
 }
@@ -150,28 +168,33 @@ static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, u
 static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
                           struct rt_metrics *out)
 {
-	bool is_reset = hold_modes(st->mode, ticks);
+	bool is_reset = hold_modes(st->mode, ticks, st->correction_max);
 
-	out->cpu_mode_user_ns = st->mode[USER].total * tick_ns;
-	out->cpu_mode_nice_ns = st->mode[NICE].total * tick_ns;
-	out->cpu_mode_system_ns = st->mode[SYSTEM].total * tick_ns;
-	out->cpu_mode_idle_ns = st->mode[IDLE].total * tick_ns;
-	out->cpu_mode_iowait_ns = st->mode[IOWAIT].total * tick_ns;
-	out->cpu_mode_irq_ns = st->mode[IRQ].total * tick_ns;
-	out->cpu_mode_softirq_ns = st->mode[SOFTIRQ].total * tick_ns;
-	out->cpu_mode_steal_ns = st->mode[STEAL].total * tick_ns;
-	out->cpu_mode_guest_ns = st->mode[GUEST].total * tick_ns;
-	out->cpu_mode_guest_nice_ns = st->mode[GUEST_NICE].total * tick_ns;
+	out->cpu_mode_user_ns = ns_of(&st->mode[USER], tick_ns);
+	out->cpu_mode_nice_ns = ns_of(&st->mode[NICE], tick_ns);
+	out->cpu_mode_system_ns = ns_of(&st->mode[SYSTEM], tick_ns);
+	out->cpu_mode_idle_ns = ns_of(&st->mode[IDLE], tick_ns);
+	out->cpu_mode_iowait_ns = ns_of(&st->mode[IOWAIT], tick_ns);
+	out->cpu_mode_irq_ns = ns_of(&st->mode[IRQ], tick_ns);
+	out->cpu_mode_softirq_ns = ns_of(&st->mode[SOFTIRQ], tick_ns);
+	out->cpu_mode_steal_ns = ns_of(&st->mode[STEAL], tick_ns);
+	out->cpu_mode_guest_ns = ns_of(&st->mode[GUEST], tick_ns);
+	out->cpu_mode_guest_nice_ns = ns_of(&st->mode[GUEST_NICE], tick_ns);
 	out->cpus_online = st->online;
+	for (int i = 0; i < MODES; i++)
+		is_reset |= ns_of(&st->mode[i], tick_ns) == UINT64_MAX;
 	return is_reset ? 0 : RT_HAS_CPU_MODES;
 }
 
 static uint64_t set_activity(struct state *st, const struct rti_stat *stat, struct rt_metrics *out)
 {
-	bool is_reset = rti_counter_hold(&st->forks, stat->forks);
+	bool is_reset = rti_counter_hold_sum(&st->forks, stat->forks);
 
-	is_reset |= rti_counter_hold(&st->context_switches, stat->context_switches);
-	is_reset |= rti_counter_hold(&st->interrupts, stat->interrupts);
+	is_reset |= rti_counter_hold_sum(&st->context_switches, stat->context_switches);
+	is_reset |= rti_counter_hold_sum(&st->interrupts, stat->interrupts);
+	/* This thread runs, and was forked. */
+	is_reset |= stat->forks == 0 || stat->context_switches == 0 || stat->interrupts == 0 ||
+	            stat->procs_running == 0;
 	out->processes_running = stat->procs_running;
 	out->processes_blocked = stat->procs_blocked;
 	out->forks = st->forks.total;
@@ -180,17 +203,38 @@ static uint64_t set_activity(struct state *st, const struct rti_stat *stat, stru
 	return is_reset ? 0 : RT_HAS_ACTIVITY;
 }
 
+/* Emulated kernels have a file of zeros, or of numbers that stand still. A CPU was idle or busy all
+ * the time, so what all modes have counted grows by the time that has passed, on each CPU. */
+static bool is_counting(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t now_ns)
+{
+	uint64_t counted = ticks->user + ticks->nice + ticks->system + ticks->idle + ticks->iowait +
+	                   ticks->irq + ticks->softirq + ticks->steal;
+	uint64_t passed = (now_ns - st->counted_at_ns) / st->tick_ns;
+	bool is_first = st->counted_at_ns == 0, is_counting = counted > 0;
+
+	if (!is_first && passed < BELIEVED_AFTER_TICKS)
+		return st->is_believed;
+	/* A fall is for rti_counter_hold() to judge. */
+	if (!is_first && counted >= st->counted)
+		is_counting &=
+		    counted - st->counted >= passed * rti_min(st->online, st->counted_on) / 2;
+	st->counted = counted;
+	st->counted_at_ns = now_ns;
+	st->counted_on = st->online;
+	return is_counting;
+}
+
 static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
-	uint64_t tick_ns = ctx->platform->tick_ns, measured = RT_HAS_CPU | RT_HAS_CPU_MODES,
-		 complete;
+	uint64_t tick_ns = ctx->platform->tick_ns, measured = 0, complete = 0;
 	struct rti_stat stat;
 	int err;
 
 	st->rows.count = 0;
 	st->rows.is_due = false;
 	st->tick_ns = tick_ns;
+	st->correction_max = CORRECTION_MAX_NS / tick_ns;
 	st->online = 0;
 	st->next = 0;
 	st->round++;
@@ -203,14 +247,20 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	if (err < 0)
 		return err;
 	st->rows.is_due = true;
-	complete =
-	    set_total(st, &stat.total, tick_ns, out) | set_modes(st, &stat.total, tick_ns, out);
-	if (stat.has_procs) {
+	st->is_believed = is_counting(st, &stat.total, out->monotonic_ns);
+	if (st->is_believed) {
+		measured = RT_HAS_CPU | RT_HAS_CPU_MODES;
+		complete = set_total(st, &stat.total, tick_ns, out) |
+		           set_modes(st, &stat.total, tick_ns, out);
+	}
+	if (stat.has_procs && (stat.forks | stat.context_switches | stat.interrupts)) {
 		measured |= RT_HAS_ACTIVITY;
 		complete |= set_activity(st, &stat, out);
 	}
 	out->valid |= complete;
 	out->partial |= measured & ~complete;
+	if (!st->is_believed)
+		return -EOPNOTSUPP;
 	return complete == (RT_HAS_CPU | RT_HAS_CPU_MODES | RT_HAS_ACTIVITY) ? 0 : -EBADMSG;
 }
 

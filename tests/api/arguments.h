@@ -24,6 +24,7 @@
 #define METRICS_0_1 END_OF(rt_metrics, zfs_pools)
 #define DELTA_0_1 END_OF(rt_delta, pressure_io_full_ns)
 #define PROCESS_0_1 END_OF(rt_process, threads)
+#define CPU_0_1 END_OF(rt_cpu, guest_nice_ns)
 #define OUTCOME_0_1 END_OF(rt_outcome, overhead_cpu_ns)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

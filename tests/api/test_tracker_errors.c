@@ -384,7 +384,7 @@ static const struct list {
 	uint64_t want; /* 0: listed by default */
 } list_calls[] = {
 	{ list_processes, sizeof(struct rt_process), PROCESS_0_1, RT_KIND_PID, false },
-	{ list_cpus, sizeof(struct rt_cpu), sizeof(struct rt_cpu), RT_KIND_SYSTEM, false },
+	{ list_cpus, sizeof(struct rt_cpu), CPU_0_1, RT_KIND_SYSTEM, false },
 	{ list_disks, sizeof(struct rt_disk), sizeof(struct rt_disk), RT_KIND_SYSTEM, true },
 	{ list_filesystems, sizeof(struct rt_filesystem), sizeof(struct rt_filesystem),
 	  RT_KIND_SYSTEM, true },

@@ -15,6 +15,7 @@ struct sampler {
 	struct rti_buf buf;
 	struct rti_context ctx;
 	void *state;
+	uint64_t at_ns;        /* time of the next sample; 0: unknown */
 	struct rt_metrics out; /* of the last sample */
 };
 
@@ -44,7 +45,7 @@ static inline void sampler_open(struct sampler *s, const struct rti_sys_collecto
 /* Returns the result of collect(). */
 static inline int sampler_take(struct sampler *s)
 {
-	s->out = (struct rt_metrics){ 0 };
+	s->out = (struct rt_metrics){ .monotonic_ns = s->at_ns };
 	return s->collector->collect(s->state, &s->ctx, &s->out);
 }
 

@@ -246,6 +246,113 @@ START_TEST(stat_without_activity_lines_lacks_their_bit)
 }
 END_TEST
 
+/* Of an emulated kernel: a CPU was busy or idle all the time. */
+START_TEST(stat_of_zeros_has_no_figure)
+{
+	const struct rt_cpu *row;
+	size_t count;
+
+	fixture_write(&f, "proc/stat",
+	              "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n"
+	              "intr 0\nctxt 0\nbtime 1700000000\nprocesses 0\nprocs_running 0\n"
+	              "procs_blocked 0\n");
+	ck_assert_int_eq(sampler_take(&s), -EOPNOTSUPP);
+	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
+	row = sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(row->valid | row->partial | row->estimated, 0);
+}
+END_TEST
+
+START_TEST(activity_that_stands_at_0_is_a_lower_bound)
+{
+	fixture_write(&f, "proc/stat",
+	              "cpu  1 0 0 0\ncpu0 1 0 0 0\nintr 0\nctxt 600\nbtime 1700000000\n"
+	              "processes 70\nprocs_running 3\nprocs_blocked 2\n");
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_ACTIVITY);
+}
+END_TEST
+
+/* Two CPUs. Each step: the ticks that pass, by how much the modes of both grow, and whether they
+ * are then known. */
+START_TEST(modes_that_grow_by_less_than_half_of_the_time_are_unknown)
+{
+	static const struct {
+		unsigned ticks, growth;
+		bool is_known;
+	} steps[] = {
+		{ 9, 0, true }, /* too short to say */
+		{ 100, 209, true }, { 100, 100, true }, { 100, 99, false },
+		{ 5, 0, false }, /* as before */
+		{ 200, 400, true }, { 1000, 0, false }, { 10, 20, true },
+	};
+	unsigned idle = 1000;
+
+	s.at_ns = 1000 * TICK;
+	for (size_t i = 0; i <= sizeof(steps) / sizeof(steps[0]); i++) {
+		uint64_t known = RT_HAS_CPU | RT_HAS_CPU_MODES;
+
+		if (i > 0) {
+			s.at_ns += steps[i - 1].ticks * TICK;
+			idle += steps[i - 1].growth;
+			known = steps[i - 1].is_known ? known : 0;
+		}
+		fixture_printf(&f, "proc/stat", "cpu  10 0 5 %u\ncpu0 5 0 3 1\ncpu1 5 0 2 1\n" REST,
+		               idle);
+		sampler_take(&s);
+		ck_assert_msg(((s.out.valid | s.out.partial) & (RT_HAS_CPU | RT_HAS_CPU_MODES)) ==
+		                  known,
+		              "step %zu", i);
+		ck_assert_uint_ne(s.out.valid & RT_HAS_ACTIVITY, 0);
+	}
+}
+END_TEST
+
+/* An hour at a suspend: what is idle after it counts at once. */
+START_TEST(idle_time_goes_on_after_a_fall)
+{
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 6221847\ncpu0 1 0 1 1\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 5873386\ncpu0 1 0 1 1\n" REST);
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_CPU_MODES);
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 5973386\ncpu0 1 0 1 1\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, (6221847 + 100000) * TICK);
+}
+END_TEST
+
+START_TEST(row_of_a_cpu_with_falling_time_is_a_lower_bound)
+{
+	const struct rt_cpu *row;
+	size_t count;
+
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 9000\ncpu0 5 0 3 4000\ncpu1 5 0 2 5000\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 9000\ncpu0 5 0 3 4000\ncpu1 5 0 2 1000\n" REST);
+	ck_assert_int_eq(sampler_take(&s), 0);
+	row = sampler_rows(&s, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert_uint_eq(row[0].valid, RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(row[1].valid, 0);
+	ck_assert_uint_eq(row[1].partial, RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(row[1].idle_ns, 5000 * TICK);
+}
+END_TEST
+
+/* 4096 CPUs in 60 days. */
+START_TEST(time_above_64_bits_of_ns_is_a_lower_bound)
+{
+	fixture_write(&f, "proc/stat", "cpu  10 0 5 2123366400000\ncpu0 1 0 1 1\n" REST);
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_CPU | RT_HAS_ACTIVITY);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_CPU_MODES);
+	ck_assert_uint_eq(s.out.cpu_mode_idle_ns, UINT64_MAX);
+}
+END_TEST
+
 START_TEST(stat_missing_fails_with_enoent)
 {
 	size_t count = 9;
@@ -347,6 +454,12 @@ int main(void)
 	tcase_add_test(fixtures, stat_with_two_thousand_cpus_is_read_whole);
 	tcase_add_test(fixtures, stat_with_four_columns_is_enough);
 	tcase_add_test(fixtures, stat_without_activity_lines_lacks_their_bit);
+	tcase_add_test(fixtures, stat_of_zeros_has_no_figure);
+	tcase_add_test(fixtures, activity_that_stands_at_0_is_a_lower_bound);
+	tcase_add_test(fixtures, modes_that_grow_by_less_than_half_of_the_time_are_unknown);
+	tcase_add_test(fixtures, idle_time_goes_on_after_a_fall);
+	tcase_add_test(fixtures, row_of_a_cpu_with_falling_time_is_a_lower_bound);
+	tcase_add_test(fixtures, time_above_64_bits_of_ns_is_a_lower_bound);
 	tcase_add_test(fixtures, stat_missing_fails_with_enoent);
 	tcase_add_test(fixtures, stat_malformed_fails_and_recovers);
 	tcase_add_test(live, live_cpu_modes_add_up_to_the_elapsed_time);

@@ -463,6 +463,9 @@ pub struct rt_cpu {
     pub steal_ns: u64,
     pub guest_ns: u64,
     pub guest_nice_ns: u64,
+    pub valid: u64,
+    pub partial: u64,
+    pub estimated: u64,
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
