@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Load averages and the number of threads, from /proc/loadavg. */
+#include <errno.h>
+
 #include "collect/collector.h"
 
 struct state {
@@ -24,6 +26,9 @@ static int load_collect(void *state, const struct rti_context *ctx, struct rt_me
 
 	if (err == 0)
 		err = rti_parse_loadavg(ctx->buf->data, ctx->buf->len, &load);
+	/* Emulated kernels have a file of zeros, but this thread is one. */
+	if (err == 0 && load.threads == 0)
+		err = -EOPNOTSUPP;
 	if (err < 0)
 		return err;
 	out->load_1m = load.load_1m;

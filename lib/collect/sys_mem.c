@@ -42,6 +42,7 @@ static void set_bit(struct rt_metrics *out, uint64_t bit, bool is_complete)
 static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	bool is_complete = (info->has & MEMORY_KEYS) == MEMORY_KEYS;
+	uint64_t taken;
 
 	out->memory_total_bytes = to_bytes(info, RTI_MEM_TOTAL);
 	out->memory_free_bytes = to_bytes(info, RTI_MEM_FREE);
@@ -60,20 +61,29 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	out->memory_anon_bytes = to_bytes(info, RTI_MEM_ANON_PAGES);
 	out->memory_mapped_bytes = to_bytes(info, RTI_MEM_MAPPED);
 	out->memory_shmem_bytes = to_bytes(info, RTI_MEM_SHMEM);
-	out->memory_used_classic_bytes = rti_subtract_saturated(
-	    out->memory_total_bytes,
-	    out->memory_free_bytes + out->memory_buffers_bytes + out->memory_cached_slab_bytes);
+	/* lxcfs has the total of the container beside caches of the machine. */
+	taken = rti_add_saturated(
+	    out->memory_free_bytes,
+	    rti_add_saturated(out->memory_buffers_bytes, out->memory_cached_slab_bytes));
+	if (taken > out->memory_total_bytes) {
+		is_complete = false;
+		taken = out->memory_free_bytes;
+	}
+	out->memory_used_classic_bytes = rti_subtract_saturated(out->memory_total_bytes, taken);
 	set_bit(out, RT_HAS_MEMORY, is_complete);
-	return is_complete ? 0 : -ENOENT;
+	if (is_complete)
+		return 0;
+	return (info->has & MEMORY_KEYS) == MEMORY_KEYS ? -EBADMSG : -ENOENT;
 }
 
 /* Some containers show 0 instead of omitting the line, so accept 0 only if no memory is free.
- * Otherwise estimate the figure from what can be reclaimed. */
+ * Others show the figure of the machine, above the total. Then estimate it from what can be
+ * reclaimed. */
 static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 {
 	uint64_t available = to_bytes(info, RTI_MEM_AVAILABLE);
-	bool is_known =
-	    info->has & KEY(AVAILABLE) && (available > 0 || out->memory_free_bytes == 0);
+	bool is_known = info->has & KEY(AVAILABLE) && available <= out->memory_total_bytes &&
+	                (available > 0 || out->memory_free_bytes == 0);
 
 	if (!is_known)
 		available = out->memory_free_bytes + out->memory_active_file_bytes +
@@ -91,9 +101,10 @@ static int set_swap(const struct rti_meminfo *info, struct rt_metrics *out)
 	if ((info->has & SWAP_KEYS) != SWAP_KEYS)
 		return -ENOENT;
 	out->swap_total_bytes = to_bytes(info, RTI_MEM_SWAP_TOTAL);
-	out->swap_free_bytes = to_bytes(info, RTI_MEM_SWAP_FREE);
+	/* lxcfs has shown 2^64 - 128 KiB of none. */
+	out->swap_free_bytes = rti_min(to_bytes(info, RTI_MEM_SWAP_FREE), out->swap_total_bytes);
 	out->swap_cached_bytes = to_bytes(info, RTI_MEM_SWAP_CACHED);
-	out->valid |= RT_HAS_SWAP;
+	set_bit(out, RT_HAS_SWAP, info->kib[RTI_MEM_SWAP_FREE] <= info->kib[RTI_MEM_SWAP_TOTAL]);
 	return 0;
 }
 

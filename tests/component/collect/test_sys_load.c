@@ -46,6 +46,14 @@ START_TEST(loadavg_missing_fails_with_enoent)
 }
 END_TEST
 
+START_TEST(loadavg_of_zeros_has_no_figure)
+{
+	fixture_write(&f, "proc/loadavg", "0.00 0.00 0.00 0/0 0\n");
+	ck_assert_int_eq(sampler_take(&s), -EOPNOTSUPP);
+	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
+}
+END_TEST
+
 START_TEST(loadavg_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/loadavg", "0.25 twelve\n");
@@ -99,6 +107,7 @@ int main(void)
 	tcase_add_checked_fixture(fixtures, set_up, tear_down);
 	tcase_add_test(fixtures, loadavg_with_all_fields_yields_load_and_threads);
 	tcase_add_test(fixtures, loadavg_missing_fails_with_enoent);
+	tcase_add_test(fixtures, loadavg_of_zeros_has_no_figure);
 	tcase_add_test(fixtures, loadavg_malformed_fails_with_ebadmsg);
 	tcase_add_test(live, live_load_equals_getloadavg);
 	tcase_add_test(live, live_threads_match_sysinfo);

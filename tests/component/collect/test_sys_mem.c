@@ -83,9 +83,9 @@ END_TEST
 START_TEST(meminfo_without_blank_after_colon_parses)
 {
 	fixture_write(&f, "proc/meminfo",
-	              "MemTotal:16 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
+	              "MemTotal:16000001 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.memory_total_bytes, 16 * KIB);
+	ck_assert_uint_eq(s.out.memory_total_bytes, 16000001 * KIB);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 7 * KIB);
 }
 END_TEST
@@ -118,23 +118,45 @@ END_TEST
 
 START_TEST(meminfo_with_nothing_free_yields_available_zero)
 {
-	fixture_write(&f, "proc/meminfo",
-	              "MemTotal: 100 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
+	fixture_write(
+	    &f, "proc/meminfo",
+	    "MemTotal: 16000001 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
 	ck_assert_int_eq(sampler_take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 0);
-	ck_assert_uint_eq(s.out.memory_used_bytes, 100 * KIB);
+	ck_assert_uint_eq(s.out.memory_used_bytes, 16000001 * KIB);
 }
 END_TEST
 
-START_TEST(meminfo_with_available_above_total_is_clamped)
+/* Figures of the machine beside a total of the container. */
+START_TEST(meminfo_with_available_above_total_yields_an_estimate)
+{
+	fixture_write(&f, "proc/meminfo", HEAD "MemAvailable: 16000002 kB\n" MIDDLE SWAP TAIL);
+	expect_estimate();
+}
+END_TEST
+
+START_TEST(meminfo_with_caches_above_total_is_estimated)
+{
+	fixture_write(
+	    &f, "proc/meminfo",
+	    "MemTotal: 2000000 kB\nMemFree: 1900000 kB\nMemAvailable: 1950000 kB\n" MIDDLE SWAP
+		TAIL);
+	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP);
+	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY);
+	ck_assert_uint_eq(s.out.memory_used_classic_bytes, 100000 * KIB);
+}
+END_TEST
+
+START_TEST(meminfo_with_more_free_swap_than_there_is_is_estimated)
 {
 	fixture_write(&f, "proc/meminfo",
-	              "MemTotal: 100 kB\nMemFree: 90 kB\nMemAvailable: 120 kB\n" MIDDLE SWAP TAIL);
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.memory_available_bytes, 100 * KIB);
-	ck_assert_uint_eq(s.out.memory_used_bytes, 0);
-	ck_assert_uint_eq(s.out.memory_used_classic_bytes, 0);
+	              HEAD AVAILABLE MIDDLE
+	              "SwapTotal: 7 kB\nSwapFree: 18446744073709551488 kB\n" TAIL);
+	sampler_take(&s);
+	ck_assert_uint_eq(s.out.estimated, RT_HAS_SWAP);
+	ck_assert_uint_eq(s.out.swap_free_bytes, 7 * KIB);
 }
 END_TEST
 
@@ -209,9 +231,9 @@ START_TEST(meminfo_that_cannot_seek_is_reopened)
 	for (int i = 0; i < 3; i++) {
 		fixture_printf(&f, "proc/meminfo",
 		               "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL,
-		               100 + i);
+		               16000000 + i);
 		ck_assert_int_eq(sampler_take(&lxc), 0);
-		ck_assert_uint_eq(lxc.out.memory_total_bytes, (100 + (uint64_t)i) * KIB);
+		ck_assert_uint_eq(lxc.out.memory_total_bytes, (16000000 + (uint64_t)i) * KIB);
 	}
 	sampler_close(&lxc);
 }
@@ -278,7 +300,9 @@ int main(void)
 	tcase_add_test(fixtures, meminfo_without_available_yields_an_estimate);
 	tcase_add_test(fixtures, meminfo_with_available_zero_yields_an_estimate);
 	tcase_add_test(fixtures, meminfo_with_nothing_free_yields_available_zero);
-	tcase_add_test(fixtures, meminfo_with_available_above_total_is_clamped);
+	tcase_add_test(fixtures, meminfo_with_available_above_total_yields_an_estimate);
+	tcase_add_test(fixtures, meminfo_with_caches_above_total_is_estimated);
+	tcase_add_test(fixtures, meminfo_with_more_free_swap_than_there_is_is_estimated);
 	tcase_add_test(fixtures, meminfo_without_swap_lacks_its_bit);
 	tcase_add_test(fixtures, meminfo_with_missing_keys_is_estimated);
 	tcase_add_test(fixtures, meminfo_missing_fails_with_enoent);
