@@ -9,6 +9,7 @@
 
 #define TICKS_PER_SECOND 100u /* USER_HZ of every architecture that this library supports */
 #define TICK_NS (1000000000u / TICKS_PER_SECOND)
+#define SHORT_TICKS 90u
 #define BLOCK 512u /* bytes: the unit of ru_inblock */
 
 static const struct counter {
@@ -78,6 +79,10 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
 		return;
 	out->cores_used =
 	    (double)(out->cpu_user_ns + out->cpu_system_ns) / (double)out->interval_ns;
+	/* A tick that came late counts in the interval after it. */
+	if (to->kind == RT_KIND_SYSTEM && to->cpus_online &&
+	    out->cores_used > (double)to->cpus_online)
+		out->cores_used = (double)to->cpus_online;
 	out->valid |= RT_HAS_RATE;
 }
 
@@ -167,6 +172,19 @@ static void mark_late_cpu(const struct rt_metrics *from, const struct rt_metrics
 	out->valid &= ~(uint64_t)RT_HAS_CPU;
 }
 
+/* The kernel counts a tick of each CPU at a time. Over less than 90 ticks, that is more than a
+ * hundredth of the interval. */
+static void mark_short_interval(const struct rt_metrics *to, struct rt_delta *out)
+{
+	const uint64_t ticks = RT_HAS_CPU | RT_HAS_CPU_MODES;
+
+	if (to->kind != RT_KIND_SYSTEM || out->interval_ns >= SHORT_TICKS * to->cpu_resolution_ns)
+		return;
+	out->estimated |= (out->valid | out->partial) & ticks;
+	out->valid &= ~ticks;
+	out->partial &= ~ticks;
+}
+
 static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
                     struct rt_delta *out)
 {
@@ -188,6 +206,7 @@ static int subtract(const struct rt_metrics *from, const struct rt_metrics *to,
 		out->self_cpu_ns = to->self_cpu_ns - from->self_cpu_ns;
 	subtract_counters(from, to, out);
 	mark_late_cpu(from, to, out);
+	mark_short_interval(to, out);
 	set_cpu(from, to, out);
 	set_rusage(from, to, out);
 	return 0;

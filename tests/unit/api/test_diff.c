@@ -221,6 +221,30 @@ START_TEST(diff_of_processes_seen_by_an_older_library_is_marked)
 }
 END_TEST
 
+/* The kernel counts in ticks of 10 ms, and one that comes late counts in the next interval. */
+START_TEST(diff_of_the_system_over_less_than_90_ticks_is_an_estimate)
+{
+	pair.from.kind = pair.to.kind = RT_KIND_SYSTEM;
+	pair.to.cpu_resolution_ns = 10000000;
+	pair.to.cpus_online = 1;
+	for (int is_short = 0; is_short < 2; is_short++) {
+		pair.to.monotonic_ns = pair.from.monotonic_ns + 900000000 - (uint64_t)is_short;
+		ck_assert_int_eq(take_diff(), 0);
+		ck_assert_uint_eq(pair.delta.valid & RT_HAS_CPU,
+		                  is_short ? 0 : (uint64_t)RT_HAS_CPU);
+		ck_assert_uint_eq(pair.delta.estimated & RT_HAS_CPU,
+		                  is_short ? (uint64_t)RT_HAS_CPU : 0);
+		ck_assert_uint_ne(pair.delta.valid & RT_HAS_IO, 0);
+	}
+	pair.to.monotonic_ns = pair.from.monotonic_ns + 20000000;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_double_eq(pair.delta.cores_used, 1.0);
+	pair.to.cpus_online = 0; /* unknown */
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_double_gt(pair.delta.cores_used, 1.0);
+}
+END_TEST
+
 START_TEST(diff_of_system_samples_has_no_processes_seen)
 {
 	pair.from.kind = pair.to.kind = RT_KIND_SYSTEM;
@@ -372,6 +396,7 @@ int main(void)
 	tcase_add_loop_test(tests, diff_of_marked_domain_past_the_end_of_a_sample_has_no_mark, 0,
 	                    2);
 	tcase_add_loop_test(tests, diff_of_processes_seen_by_an_older_library_is_marked, 0, 2);
+	tcase_add_test(tests, diff_of_the_system_over_less_than_90_ticks_is_an_estimate);
 	tcase_add_test(tests, diff_of_system_samples_has_no_processes_seen);
 	tcase_add_test(tests, diff_with_missing_and_partial_domains_keeps_those_marks);
 	tcase_add_test(tests, diff_from_a_lower_bound_is_an_estimate);
