@@ -23,7 +23,8 @@
 #include "util/arith.h"
 
 #define NAP_NS 2000000
-#define NAPS_MAX 100 /* until killed processes are gone */
+#define NAPS_MAX 100                     /* until killed processes are gone */
+#define GONE_MAX_NS UINT64_C(1000000000) /* likewise, if each look takes long */
 #define KILLED_MAX_NS 1000000000
 
 /* What the start of a program needs until its tracker is there. */
@@ -467,12 +468,13 @@ static void wait_for_killed(struct rt_command *c)
 	const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct rti_tree_facts facts;
 	struct rt_metrics metrics;
+	const struct rti_platform *platform = &c->tracker->platform;
+	uint64_t end_ns = platform->monotonic_ns() + GONE_MAX_NS;
 
-	for (int naps = 0; naps < NAPS_MAX; naps++) {
-		int err = rt_sample(c->tracker, &metrics, sizeof(metrics));
-
+	for (int naps = 0; naps < NAPS_MAX && platform->monotonic_ns() < end_ns; naps++) {
+		rt_sample(c->tracker, &metrics, sizeof(metrics));
 		rti_tree_get_facts(c->tracker->tree, &facts);
-		if (err == -ESRCH || facts.running == 0)
+		if (facts.running == 0)
 			return;
 		nanosleep(&nap, NULL);
 	}

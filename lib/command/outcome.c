@@ -475,5 +475,8 @@ void rti_outcome_update(struct rt_command *c)
 	}
 	c->outcome.reasons = c->lost_reasons | findings.metrics.reasons;
 	fill_outcome(c, &findings);
+	/* What outlives a kill may fork faster than it is counted. */
+	if (c->outcome.left_running)
+		make_partial(&c->outcome, RT_HAS_PROCESSES | RT_HAS_PROCESSES_PEAK);
 	rti_process_list_update(&c->process_list, c->tracker->tree);
 }

@@ -23,11 +23,13 @@
 #include "util/visit.h"
 #include "util/cgroup_path.h"
 
-#define CGROUP_CHECKS_MAX 100 /* in one sample */
-#define KILL_ROUNDS_MAX 1000  /* a tree may fork meanwhile */
-#define QUIET_ROUNDS 2        /* a child that moves to its reaper may hide from one */
-#define KILLED_NS 1000000     /* for one of the killed to end */
-#define KILLED_WAITS_MAX 100  /* a process that is frozen does not end */
+#define CGROUP_CHECKS_MAX 100            /* in one sample */
+#define KILL_ROUNDS_MAX 1000             /* a tree may fork meanwhile */
+#define KILL_MAX_NS UINT64_C(2000000000) /* likewise, for rounds that take long */
+#define KILL_ROUNDS_LEAST 3              /* however long they take */
+#define QUIET_ROUNDS 2                   /* a child that moves to its reaper may hide from one */
+#define KILLED_NS 1000000                /* for one of the killed to end */
+#define KILLED_WAITS_MAX 100             /* a process that is frozen does not end */
 
 int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command *command)
 {
@@ -235,12 +237,16 @@ static void kill_member(const struct rti_supervised_state *supervised,
 
 /* Killed processes fork no more. But what they have forked before moves to their reaper when they
  * end, and a round that looks at the reaper first does not find it. So the last rounds come after
- * their end. */
+ * their end. A fork bomb may have no last round, but a large tree has as many as it needs. */
 int rti_tree_kill(struct rti_tree *tree)
 {
+	const struct rti_platform *platform = tree->ctx->platform;
+	uint64_t end_ns = platform->monotonic_ns() + KILL_MAX_NS;
 	int waits = 0, quiet = 0, err = 0;
 
-	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && quiet < QUIET_ROUNDS; rounds++) {
+	for (int rounds = 0; rounds < KILL_ROUNDS_MAX && quiet < QUIET_ROUNDS &&
+	                     (rounds <= KILL_ROUNDS_LEAST || platform->monotonic_ns() < end_ns);
+	     rounds++) {
 		uint64_t known = tree->table.added;
 		struct kill_round round = { .running = -1 };
 
@@ -282,6 +288,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.memory_shared_max_bytes = tree->peaks.shared_max_bytes,
 		.left_cgroup = tree->supervised.left_cgroup,
 		.gpu_memory_peak = rti_tree_gpu_peak(tree),
+		.running = tree->runaways,
 	};
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];

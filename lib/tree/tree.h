@@ -108,7 +108,9 @@ int rti_tree_kill(struct rti_tree *tree);
 
 /* What is known of a tree besides its figures. */
 struct rti_tree_facts {
-	size_t running;               /* members that are no zombies, without our own supervisor */
+	/* Members that are no zombies, without our own supervisor. At the end also processes that
+	 * fork and exit too fast to become members. */
+	size_t running;
 	uint64_t members_skipped_max; /* in one sample */
 	uint64_t supervisor_cpu_ns;
 	bool is_self_only;    /* the tree is its root alone */

@@ -19,6 +19,8 @@
 #include "util/array.h"
 #include "util/visit.h"
 
+#define RUNAWAY_ROUNDS 4
+
 /* --- Processes of the system that name a member as their parent. --- */
 
 struct proc_scan {
@@ -401,7 +403,10 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	struct rti_discovery_state *d = &tree->discovery;
 	bool is_first = !d->was_scanned;
 
-	if (!d->is_followed || tree->table.count == 0) {
+	/* Events also show what the last members forked before they were gone.
+	 * E.g.: each process of a fork bomb forks, and exits. */
+	if (!d->is_followed ||
+	    (tree->table.count == 0 && !rti_fork_tracker_is_complete(&d->fork_tracker))) {
 		rti_read_clocks(tree, ask);
 		return;
 	}
@@ -427,6 +432,41 @@ void rti_discovery_take_events(struct rti_tree *tree)
 
 	rti_fork_tracker_poll(events);
 	rti_fork_tracker_take_new(events, take_forked, tree);
+}
+
+struct runaways {
+	struct rti_tree *tree;
+	uint32_t vanished;
+	bool has_running;
+};
+
+static void look_at_runaway(void *arg, int32_t pid, bool has_exited)
+{
+	struct runaways *r = arg;
+	const struct rti_member *m;
+
+	take_forked(r->tree, pid, has_exited);
+	m = rti_member_find(&r->tree->table, pid);
+	if (m && !rti_pid_stat_is_zombie(&m->stat))
+		r->has_running = true;
+	else
+		r->vanished += !has_exited;
+}
+
+/* An exit whose event is late looks the same, but nothing is forked after it. */
+uint32_t rti_discovery_count_runaways(struct rti_tree *tree)
+{
+	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+	struct runaways r = { .tree = tree };
+
+	for (int rounds = 0; rounds < RUNAWAY_ROUNDS && !r.has_running; rounds++) {
+		r.vanished = 0;
+		rti_fork_tracker_poll(events);
+		rti_fork_tracker_take_new(events, look_at_runaway, &r);
+		if (!r.vanished)
+			break;
+	}
+	return r.vanished;
 }
 
 /* As if the last scan had missed a member: the children of each are listed. */

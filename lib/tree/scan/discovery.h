@@ -28,6 +28,10 @@ void rti_discover_all_members(struct rti_tree *tree, rti_batch_ask *ask);
 /* Add the members that process events report, and no others. */
 void rti_discovery_take_events(struct rti_tree *tree);
 
+/* Look once more for what runs. Those that do become members. Returns how many processes ran when
+ * the events were taken, but not when they were looked at, and have forked others meanwhile. */
+uint32_t rti_discovery_count_runaways(struct rti_tree *tree);
+
 /* For members that come from a list instead: its begin, and its end, with the -errno for which the
  * list is incomplete, or 0. */
 void rti_discovery_begin_list(struct rti_tree *tree);

@@ -186,6 +186,7 @@ struct rti_tree {
 	uint64_t wanted;     /* of members: want, and all that it needs */
 	uint64_t now_ns;     /* monotonic, at the start of this sample or peak poll */
 	uint64_t sampled_ns; /* at the start of the last sample */
+	uint32_t runaways;   /* at the end: processes that fork and exit too fast to be members */
 	bool is_final;       /* nothing is put off, for there is no later sample */
 
 	/* Written by member_read.c. */
