@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads where the hierarchies of cgroups are mounted, from /proc/self/mountinfo. */
+/* Reads where the hierarchies of cgroups are mounted, from /proc/self/mountinfo, and in which ones a
+ * process is. */
 #include "cgroup_mounts.h"
 
 #include <stdlib.h>
@@ -61,4 +62,18 @@ bool cgroup_mounts_next(FILE *list, struct cgroup_mount *mount)
 		is_found = parse(line, mount);
 	free(line);
 	return is_found;
+}
+
+bool cgroup_line_has(const char *line, const char *controller)
+{
+	const char *at = strchr(line, ':');
+	size_t len = strlen(controller);
+
+	if (strncmp(line, "0::", 3) == 0)
+		return true;
+	for (at = at ? at + 1 : ""; *at && *at != ':'; at += strcspn(at, ",:"), at += *at == ',') {
+		if (strncmp(at, controller, len) == 0 && strchr(",:", at[len]))
+			return true;
+	}
+	return false;
 }

@@ -18,4 +18,8 @@ FILE *cgroup_mounts_open(void);
 /* Get the next mount of a hierarchy. Returns false past the last. */
 bool cgroup_mounts_next(FILE *list, struct cgroup_mount *mount);
 
+/* Returns true if a line of /proc/PID/cgroup is of the hierarchy v2, or of the one of v1 with this
+ * controller. E.g.: "0::/a", "4:cpu,memory:/a". */
+bool cgroup_line_has(const char *line, const char *controller);
+
 #endif

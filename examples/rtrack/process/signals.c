@@ -20,7 +20,7 @@ static const int end_signals[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct rt_command *volatile target;
-static volatile sig_atomic_t end_requested, stop_requested;
+static volatile sig_atomic_t end_requested, stop_requested, end_forwarded, ends_at_once;
 static sigset_t mask_before;
 
 /* A stopped command acts on TERM or HUP only when it is continued, as by timeout(1). A command that
@@ -32,10 +32,12 @@ static void forward(int signal)
 
 	if (!command)
 		return;
-	if (rt_command_signal(command, signal) == -ESRCH)
+	if (rt_command_signal(command, signal) == -ESRCH || ends_at_once)
 		end_requested |= is_end;
-	else if (is_end)
+	if (is_end) {
 		rt_command_signal(command, SIGCONT);
+		end_forwarded = 1;
+	}
 }
 
 /* The terminal has sent it to the command, too, which decides what it means. */
@@ -43,8 +45,13 @@ static void end_wait(int signal)
 {
 	struct rt_command *command = target;
 
-	if (!command || rt_command_signal(command, 0) != -ESRCH)
+	if (!command)
 		return;
+	end_forwarded = 1;
+	if (rt_command_signal(command, 0) != -ESRCH) {
+		end_requested |= ends_at_once;
+		return;
+	}
 	rt_command_signal(command, signal);
 	end_requested = 1;
 }
@@ -180,6 +187,17 @@ void signals_sleep(int64_t deadline, struct pollfd *fds, unsigned count)
 	timeout =
 	    (struct timespec){ .tv_sec = left / NS_PER_S, .tv_nsec = (long)(left % NS_PER_S) };
 	ppoll(fds, count, deadline == NEVER ? NULL : &timeout, &mask_before);
+}
+
+void signals_end_at_once(bool is_on)
+{
+	ends_at_once = is_on;
+	end_requested = 0;
+}
+
+bool signals_end_forwarded(void)
+{
+	return end_forwarded != 0;
 }
 
 bool signals_end_requested(void)

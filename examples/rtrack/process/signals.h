@@ -25,6 +25,14 @@ int signals_pending_end(void);
  * the command has ended, all but USR1, USR2 and CONT request the end. */
 void signals_forward(struct rt_command *command);
 
+/* Whether the next INT, QUIT, TERM or HUP requests the end also while the command runs. Requests
+ * that were made before are forgotten. */
+void signals_end_at_once(bool is_on);
+
+/* Returns true if the command was sent a signal that may be meant to end it, by us or by the
+ * terminal. */
+bool signals_end_forwarded(void);
+
 /* Stop forwarding. Call this before the command is freed. */
 void signals_stop_forwarding(void);
 

@@ -81,6 +81,29 @@ bool tree_is_running(struct rt_tracker *tracker)
 	return running > 0;
 }
 
+void tree_find_left(struct rt_tracker *tracker, struct tree_left *out)
+{
+	struct rt_metrics now;
+	struct rt_process *members;
+	size_t count;
+
+	*out = (struct tree_left){ 0 };
+	rt_sample(tracker, &now, sizeof(now));
+	members = list_members(tracker, &count);
+	for (size_t i = 0; members && i < count; i++) {
+		const struct rt_process *m = &members[i];
+
+		if (has_exited(m))
+			continue;
+		out->count++;
+		if (m->state == 'D' && !out->stuck_pid) {
+			out->stuck_pid = m->pid;
+			snprintf(out->comm, sizeof(out->comm), "%s", m->comm);
+		}
+	}
+	free(members);
+}
+
 /* A member that has ended holds nothing. */
 static void add_memory(struct tree_memory *sum, const struct rt_process *member)
 {

@@ -15,6 +15,17 @@ void tree_terminate(struct rt_tracker *tracker);
 /* Sample, and return true if a member is running. */
 bool tree_is_running(struct rt_tracker *tracker);
 
+/* What runs on though it was killed. */
+struct tree_left {
+	uint64_t count;
+	int32_t
+	    stuck_pid; /* the first one that is frozen or in uninterruptible sleep; 0: none is */
+	char comm[64]; /* of that one */
+};
+
+/* Sample, and find the members that are running. */
+void tree_find_left(struct rt_tracker *tracker, struct tree_left *out);
+
 /* What the processes of a tree hold, read one after the other. */
 struct tree_memory {
 	uint64_t pss_bytes; /* a lower bound if one could not be read */

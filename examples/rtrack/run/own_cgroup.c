@@ -8,21 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether a line of /proc/PID/cgroup is of the hierarchy v2, or of the one of v1 with this
- * controller. E.g.: "0::/a", "4:cpu,memory:/a". */
-static bool has_controller(const char *line, const char *controller)
-{
-	const char *at = strchr(line, ':');
-	size_t len = strlen(controller);
-
-	if (strncmp(line, "0::", 3) == 0)
-		return true;
-	for (at = at ? at + 1 : ""; *at && *at != ':'; at += strcspn(at, ",:"), at += *at == ',') {
-		if (strncmp(at, controller, len) == 0 && strchr(",:", at[len]))
-			return true;
-	}
-	return false;
-}
+#include "process/cgroup_mounts.h"
 
 /* The library calls it "rtrack-PID-NUMBER", by our pid. The command may have moved itself to
  * another one, where other programs run. */
@@ -60,7 +46,7 @@ struct rt_tracker *own_cgroup_memory(const struct rt_command *command)
 	file = fopen(path, "re");
 	while (file && !found && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
-		if (has_controller(line, "memory") && is_own(line))
+		if (cgroup_line_has(line, "memory") && is_own(line))
 			found = follow(line);
 	}
 	if (file)

@@ -30,6 +30,7 @@
 #include "summary/summary.h"
 #include "text/message.h"
 #include "text/units.h"
+#include "unended.h"
 
 #define MESSAGE_BYTES 512
 #define FIRST_LOOK_NS (NS_PER_S / 50)
@@ -54,6 +55,7 @@ struct run {
 	bool has_looks; /* at the processes that use most, also between two rows */
 	struct top_processes top;
 	const char **script; /* arguments of the shell that runs a script, or NULL */
+	bool is_unended;     /* the command was given up */
 	struct rt_outcome outcome;
 	char message[MESSAGE_BYTES]; /* why the command could not be started */
 };
@@ -260,8 +262,16 @@ static void follow_to_end(struct run *r)
 		err = rt_command_wait(r->command, time_to_wait(r), &r->outcome, sizeof(r->outcome));
 		if (err == -ETIMEDOUT)
 			run_due_actions(r);
+		else if (err == -EINTR)
+			ending_look(&r->ending);
 		live_check(&r->live);
-	} while (err == -ETIMEDOUT || err == -EINTR);
+		r->is_unended = err == -ETIMEDOUT || err == -EINTR;
+	} while (r->is_unended && !r->ending.is_given_up);
+	if (r->is_unended) {
+		write_row(r);
+		unended_outcome(&r->outcome, r->command, &r->tree);
+		return;
+	}
 	if (err < 0)
 		warn("the exit status of the command, process %d, is lost: its supervisor was "
 		     "killed",
@@ -313,6 +323,7 @@ static void write_results(struct run *r)
 
 	live_clear(&r->live);
 	usage_of_command(&usage, &r->outcome, &r->tree);
+	usage.has_ended = !r->is_unended;
 	usage.argv = r->argv;
 	usage.label = r->options->label;
 	limits_set_usage(&r->limits, &usage);
@@ -321,13 +332,16 @@ static void write_results(struct run *r)
 		rank(r, &usage);
 	if (usage.reasons & RT_REASON_NO_SUPERVISOR)
 		usage.supervisor_problem = supervisor_problem();
+	ending_report(&r->ending, r->outcome.left_running);
 	processes_write(&r->processes, r->command);
 	summary_write(&r->summary, &usage, 1);
 }
 
 static int exit_code(const struct run *r)
 {
-	return r->ending.has_begun ? EXIT_TIMED_OUT : exit_code_of_outcome(&r->outcome);
+	if (r->ending.has_begun)
+		return EXIT_TIMED_OUT;
+	return r->is_unended ? EXIT_GIVEN_UP : exit_code_of_outcome(&r->outcome);
 }
 
 /* Returns the exit code. */

@@ -150,6 +150,8 @@ void summary_add_ending(struct text *out, const struct usage *u)
 {
 	if (u->kind == USAGE_ATTACH)
 		text_add(out, u->has_ended ? "ended" : "still running");
+	else if (!u->has_ended)
+		text_printf(out, "%sstill running", words_of_limit(u));
 	else if (u->signal > 0)
 		text_printf(out, "%skilled by signal %d (%s)", words_of_limit(u), (int)u->signal,
 		            strsignal(u->signal));

@@ -10,6 +10,7 @@ enum {
 	EXIT_STATUS_LOST = 123,  /* the command ran, but how it ended is not known */
 	EXIT_TIMED_OUT = 124,    /* the command reached its --timeout */
 	EXIT_BEFORE_START = 125, /* rtrack failed before anything was started */
+	EXIT_GIVEN_UP = 125,     /* the command cannot act on signals, and was given up */
 	EXIT_CANNOT_EXEC = 126,  /* the command is not executable */
 	EXIT_NOT_FOUND = 127,    /* the command does not exist */
 	EXIT_SIGNAL_BASE = 128   /* plus the number of the signal that killed the command */

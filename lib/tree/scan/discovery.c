@@ -453,7 +453,7 @@ static void look_at_runaway(void *arg, int32_t pid, bool has_exited)
 		r->vanished += !has_exited;
 }
 
-/* An exit whose event is late looks the same, but nothing is forked after it. */
+/* An exit with a late event looks the same, but nothing is forked after it. */
 uint32_t rti_discovery_count_runaways(struct rti_tree *tree)
 {
 	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
