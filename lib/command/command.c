@@ -21,11 +21,12 @@
 #include "os/process/spawn.h"
 #include "tree/sources/fork_tracker.h"
 #include "util/arith.h"
+#include "util/arith.h"
 
 #define NAP_NS 2000000
 #define NAPS_MAX 100                     /* until killed processes are gone */
 #define GONE_MAX_NS UINT64_C(1000000000) /* likewise, if each look takes long */
-#define KILLED_MAX_NS 1000000000
+#define KILLED_MAX_NS UINT64_C(1000000000)
 
 /* What the start of a program needs until its tracker is there. */
 struct start {
@@ -519,15 +520,21 @@ int rt_command_dispatch(struct rt_command *c)
 	return err;
 }
 
-/* Killed processes end at once, unless the kernel is busy for them. */
+/* Killed processes end at once, unless the kernel is busy for them. Signals to the caller make the
+ * wait no longer. */
 static void end_all(struct rt_command *c)
 {
+	const struct rti_platform *platform = &c->tracker->platform;
+	uint64_t end_ns, now;
 	int err;
 
 	rt_command_kill(c);
+	now = platform->monotonic_ns();
+	end_ns = now + KILLED_MAX_NS;
 	do {
-		err = rt_command_wait(c, KILLED_MAX_NS, NULL, 0);
-	} while (err == -EINTR);
+		err = rt_command_wait(c, (int64_t)(end_ns - now), NULL, 0);
+		now = rti_min(platform->monotonic_ns(), end_ns);
+	} while (err == -EINTR && now < end_ns);
 	/* What was forked meanwhile, or did not end with the program. */
 	if (err != -ETIMEDOUT && c->outcome.left_running)
 		rt_command_kill(c);

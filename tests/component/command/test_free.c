@@ -25,6 +25,8 @@ struct said {
 
 static const struct said *says;
 static unsigned waits, kills;
+static const struct said interrupted[1];
+static uint64_t interrupted_ns;
 
 int __real_rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
                            size_t out_size);
@@ -38,6 +40,11 @@ int __wrap_rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_o
 {
 	const struct said *said;
 
+	if (says == interrupted) {
+		interrupted_ns += 10000000;
+		ck_assert_uint_lt(waits++, 1000);
+		return -EINTR;
+	}
 	if (!says || says[waits].err == REAL) {
 		waits++;
 		return __real_rt_command_wait(c, timeout_ns, out, out_size);
@@ -96,6 +103,27 @@ START_TEST(command_that_is_killed_on_free_is_waited_for)
 	}
 	ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 	ck_assert_int_eq(errno, ECHILD);
+}
+END_TEST
+
+static uint64_t read_interrupted_clock(void)
+{
+	return interrupted_ns;
+}
+
+/* E.g.: the caller has a timer of 10 ms, and what was killed is frozen. */
+START_TEST(free_ends_though_signals_arrive_all_the_time)
+{
+	struct rt_command *command =
+	    start(RT_ACCOUNTING_POLL, RT_COMMAND_KILL_ON_FREE, "exec sleep 1000");
+	int32_t pid = rt_command_pid(command);
+
+	command->tracker->platform.monotonic_ns = read_interrupted_clock;
+	interrupted_ns = 1;
+	says = interrupted;
+	rt_command_free(command);
+	ck_assert_uint_eq(waits, 100);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 END_TEST
 
@@ -168,6 +196,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, command_that_is_killed_on_free_is_waited_for, 0,
 	                    sizeof(frees) / sizeof(frees[0]));
+	tcase_add_test(tcase, free_ends_though_signals_arrive_all_the_time);
 	tcase_add_loop_test(tcase, command_that_is_over_is_killed_on_free_only_if_it_left_processes,
 	                    0, 2);
 	tcase_add_loop_test(tcase, forked_child_frees_its_copy_and_leaves_the_command_alone, 0, 2);
