@@ -85,8 +85,8 @@ class Frozen(Case):
         """A line names the process. The next signal ends rtrack."""
         wait_until(lambda: "does not end" in self.errors.read_text())
         self.assertRegex(self.errors.read_text(),
-                         rf"process {frozen} \(s\w+\) does not end: it is frozen \(by its cgroup\); "
-                         "rtrack ends in 30 s, or on SIGINT or SIGTERM\n")
+                         rf"process {frozen} \(s\w+\) does not end: it is frozen \(by its "
+                         r"cgroup\); rtrack ends in 30 s, or on SIGINT or SIGTERM\n")
         self.assertIsNone(process.poll())
         began = time.monotonic()
         process.send_signal(signal.SIGINT)
@@ -95,7 +95,8 @@ class Frozen(Case):
         got: Row = json.loads(self.summary_file.read_text())
         self.assertEqual((got["left_running"], got["processes_exact"]), (1, False))
         self.assertFalse(got["accounting"]["complete"])
-        self.assertIn("at least 1 process of the command could not be ended", self.errors.read_text())
+        self.assertIn("at least 1 process of the command could not be ended",
+                      self.errors.read_text())
         return got
 
     def test_frozen_child_is_named_and_given_up(self) -> None:

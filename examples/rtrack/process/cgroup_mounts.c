@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads where the hierarchies of cgroups are mounted, from /proc/self/mountinfo, and in which ones a
- * process is. */
+/* Reads where the hierarchies of cgroups are mounted, from /proc/self/mountinfo, and which one a
+ * process names. */
 #include "cgroup_mounts.h"
 
 #include <stdlib.h>
