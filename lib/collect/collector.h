@@ -130,6 +130,7 @@ struct rti_pid_collector {
 	/* The figure of a process may change while the process does not run, so it is read once a
 	 * second even then. E.g.: RSS, since the kernel reclaims pages. */
 	bool changes_while_idle;
+	bool reads_status; /* by rti_pid_status_read(): the file stays open between samples */
 	/* The figure is a peak of RSS, so it is due at once when RSS exceeds the last value. */
 	bool rises_with_rss;
 	/* A lower bound is an ordinary answer. E.g.: context switches once a thread has exited. */

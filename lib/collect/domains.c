@@ -12,6 +12,7 @@ struct rti_pid_domains rti_pid_domains(void)
 		domains.all |= c->provides;
 		domains.seldom |= c->cadence == RTI_TEN_HZ ? c->provides : 0;
 		domains.while_idle |= c->changes_while_idle ? c->provides : 0;
+		domains.of_status |= c->reads_status ? c->provides : 0;
 		domains.with_rss |= c->rises_with_rss ? c->provides : 0;
 		domains.often_partial |= c->is_often_partial ? c->provides : 0;
 		domains.folds_children |= c->folds_children ? c->provides : 0;

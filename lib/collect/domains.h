@@ -9,7 +9,8 @@ struct rti_pid_domains {
 	uint64_t all;
 	uint64_t seldom; /* cadence RTI_TEN_HZ */
 	uint64_t while_idle;
-	uint64_t with_rss; /* rises_with_rss */
+	uint64_t of_status; /* reads_status */
+	uint64_t with_rss;  /* rises_with_rss */
 	uint64_t often_partial;
 	uint64_t folds_children;
 	uint64_t after_stat;

@@ -54,6 +54,7 @@ static void from_row(const struct rti_context *ctx, const struct rti_batch_row *
 const struct rti_pid_collector rti_pid_ctxsw = {
 	.provides = RT_HAS_CTXSW,
 	.file = "task",
+	.reads_status = true,
 	.cadence = RTI_TEN_HZ,
 	.is_often_partial = true,
 	.counters = { RTI_VOLUNTARY, 2 },

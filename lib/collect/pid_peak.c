@@ -38,6 +38,7 @@ static void reset(struct rti_figures *out)
 const struct rti_pid_collector rti_pid_peak = {
 	.provides = RT_HAS_PEAK_RSS,
 	.file = "status",
+	.reads_status = true,
 	.cadence = RTI_TEN_HZ,
 	.rises_with_rss = true,
 	.row_request = RTI_BATCH_PEAK,

@@ -21,8 +21,6 @@
 #include "tree/state/read_policy.h"
 #include "tree/watch/watched.h"
 
-#define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_CTXSW)
-
 /* One read of a member. */
 struct member_read {
 	struct rti_tree *tree;
@@ -202,7 +200,7 @@ static void set_target(struct member_read *r)
 		.statm = keeps_statm ? &m->files.statm : NULL,
 		.io = keeps_io ? &m->files.io : NULL,
 		.kept = &r->kept,
-		.status = keep_seldom(r, &m->files.status, OF_STATUS),
+		.status = keep_seldom(r, &m->files.status, r->tree->domains.of_status),
 		.schedstat = keep_seldom(r, &m->files.schedstat, RT_HAS_CTXSW),
 	};
 }
