@@ -904,18 +904,23 @@ _to_kill: Dict[int, int] = {}
 _killing = threading.RLock()
 
 
-def _free_command(handle: int) -> None:
+def _free_killed(handle: int) -> None:
+    """Free a command with kill_on_free, unless the end of the interpreter kills it just now."""
     with _killing:
-        _to_kill.pop(handle, None)
+        is_kept = _to_kill.pop(handle, None) is not None
+    if is_kept:
         _lib.rt_command_free(handle)
 
 
 @atexit.register
 def _kill_commands() -> None:
-    with _killing:
-        for handle, owner in _to_kill.items():
-            if owner == os.getpid():
-                _lib.rt_command_kill(handle)
+    while True:
+        with _killing:
+            if not _to_kill:
+                return
+            handle, owner = _to_kill.popitem()
+        if owner == os.getpid():
+            _lib.rt_command_kill(handle)
 
 
 def _finalize(owner: object, free: Callable[[int], Any], handle: int) -> Callable[[], Any]:
@@ -1307,8 +1312,10 @@ class Command:
         _check(err)
         self._hold(_made(handle))
         if kill_on_free:
-            _to_kill[_made(handle)] = os.getpid()
-        self._close = _finalize(self, _free_command, _made(handle))
+            with _killing:
+                _to_kill[_made(handle)] = os.getpid()
+        free = _free_killed if kill_on_free else _lib.rt_command_free
+        self._close = _finalize(self, free, _made(handle))
 
     def _hold(self, handle: int) -> None:
         # The library has a lock of its own, so the first of these only keeps close() from freeing

@@ -22,8 +22,8 @@
  *    library has no global state. After fork(), parent and child may both go on using a tracker,
  *    independently of each other. A command is for the parent alone.
  *  - **Free last.** Free a handle when no other call with it is in progress and none will follow.
- *    rt_command_interrupt() ends a wait of another thread before. At the end of the process no
- *    handle need be freed: the kernel takes all back.
+ *    To end a wait in another thread first, call rt_command_interrupt(). At the end of the process
+ *    no handle need be freed: the kernel reclaims everything.
  */
 #ifndef RTRACK_H
 #define RTRACK_H
@@ -2070,7 +2070,6 @@ RT_API int rt_command_fd(const struct rt_command *c);
  *  @param c the command.
  *  @retval 0 the program has ended: rt_command_wait() returns the outcome at once
  *  @retval -ETIMEDOUT the program still runs
- *  @retval -EINTR rt_command_interrupt() was called
  *  @retval -ECHILD the program has ended, and its exit status is lost
  *  @retval -EFAULT @p c is NULL
  *

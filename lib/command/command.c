@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands: start a program, signal it, kill all that it started, dispatch, end.
+/* Commands: start a program, signal it, kill all that it started, end.
  *
  * Only children of our own are waited for, by pid, so that the host's other children, handlers
  * and threads are left alone. */
@@ -20,7 +20,6 @@
 #include "os/process/pidfd.h"
 #include "os/process/spawn.h"
 #include "tree/sources/fork_tracker.h"
-#include "util/arith.h"
 #include "util/arith.h"
 
 #define NAP_NS 2000000
@@ -208,7 +207,7 @@ static int start_program(struct start *s, const struct rti_context *ctx)
 
 	if (opts->accounting != RT_ACCOUNTING_AUTO) {
 		err = start_with(s, ctx, opts->accounting, &program);
-		/* That it was stopped: it has ended, as one that was killed. */
+		/* A stopped supervisor was killed here. */
 		if (err == -EOPNOTSUPP && s->c->supervisor.error)
 			err = s->c->supervisor.error == -EBUSY
 			          ? -ECHILD
@@ -507,16 +506,6 @@ int rt_command_kill(struct rt_command *c)
 	rti_lock_take(&c->lock);
 	err = kill_tree(c);
 	rti_lock_release(&c->lock);
-	return err;
-}
-
-int rt_command_dispatch(struct rt_command *c)
-{
-	int err;
-
-	do {
-		err = rt_command_wait(c, 0, NULL, 0);
-	} while (err == -EINTR);
 	return err;
 }
 

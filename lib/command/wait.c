@@ -163,12 +163,12 @@ static void poll_peak(struct rt_command *c, uint64_t now_ns)
 }
 
 /* A negative time has no bound. Returns 0 as well if another thread has waited to the end. */
-static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
+static int wait_and_poll(struct rt_command *c, int64_t timeout_ns, bool may_interrupt)
 {
 	uint64_t now = now_ns(c);
 	uint64_t end_ns = timeout_ns < 0 ? UINT64_MAX : now + (uint64_t)timeout_ns;
 
-	if (rti_interrupt_take(&c->interrupt))
+	if (may_interrupt && rti_interrupt_take(&c->interrupt))
 		return -EINTR;
 	while (!c->is_over) {
 		uint64_t take_ns = rti_min(rti_command_account_take(&c->account, now), end_ns);
@@ -183,7 +183,7 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 			break;
 		if (err != -ETIMEDOUT)
 			return err;
-		if (rti_interrupt_take(&c->interrupt))
+		if (may_interrupt && rti_interrupt_take(&c->interrupt))
 			return -EINTR;
 		now = now_ns(c);
 		if (now >= c->next_poll_ns)
@@ -197,9 +197,9 @@ static int wait_and_poll(struct rt_command *c, int64_t timeout_ns)
 }
 
 /* Returns 0 once the command is over, -ETIMEDOUT or -EINTR. */
-static int wait_to_end(struct rt_command *c, int64_t timeout_ns)
+static int wait_to_end(struct rt_command *c, int64_t timeout_ns, bool may_interrupt)
 {
-	int err = wait_and_poll(c, timeout_ns);
+	int err = wait_and_poll(c, timeout_ns, may_interrupt);
 
 	if (err == -ETIMEDOUT || err == -EINTR)
 		return err;
@@ -211,18 +211,14 @@ static int wait_to_end(struct rt_command *c, int64_t timeout_ns)
 	return 0;
 }
 
-int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
-                    size_t out_size)
+static int wait_or_dispatch(struct rt_command *c, int64_t timeout_ns, bool may_interrupt,
+                            struct rt_outcome *out, size_t out_size)
 {
 	int err;
 
-	if (!c)
-		return -EFAULT;
-	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
-		return -EINVAL;
 	rti_lock_take(&c->lock);
 	rti_event_loop_begin(c);
-	err = wait_to_end(c, timeout_ns);
+	err = wait_to_end(c, timeout_ns, may_interrupt);
 	rti_event_loop_end(c);
 	if (err == 0) {
 		err = c->result;
@@ -230,6 +226,29 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 			rti_struct_copy_out(out, out_size, &c->outcome, sizeof(c->outcome));
 	}
 	rti_lock_release(&c->lock);
+	return err;
+}
+
+int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
+                    size_t out_size)
+{
+	if (!c)
+		return -EFAULT;
+	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
+		return -EINVAL;
+	return wait_or_dispatch(c, timeout_ns, true, out, out_size);
+}
+
+int rt_command_dispatch(struct rt_command *c)
+{
+	int err;
+
+	if (!c)
+		return -EFAULT;
+	do {
+		/* An interrupt is for a wait. */
+		err = wait_or_dispatch(c, 0, false, NULL, 0);
+	} while (err == -EINTR);
 	return err;
 }
 

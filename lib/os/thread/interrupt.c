@@ -15,7 +15,6 @@ void rti_interrupt_raise(struct rti_interrupt *interrupt)
 {
 	int saved = errno;
 
-	/* The flag comes first: the sleep that is woken takes it. */
 	if (!atomic_exchange(&interrupt->is_pending, true) && interrupt->fd >= 0)
 		eventfd_write(interrupt->fd, 1);
 	errno = saved;
@@ -25,11 +24,11 @@ bool rti_interrupt_take(struct rti_interrupt *interrupt)
 {
 	eventfd_t count;
 
-	if (!atomic_exchange(&interrupt->is_pending, false))
-		return false;
+	/* In this order, and whether it is pending or not. The flag may have been taken between the
+	 * two steps of rti_interrupt_raise(): what that then writes wakes one sleep in vain. */
 	if (interrupt->fd >= 0)
 		eventfd_read(interrupt->fd, &count);
-	return true;
+	return atomic_exchange(&interrupt->is_pending, false);
 }
 
 void rti_interrupt_close(struct rti_interrupt *interrupt)
