@@ -97,9 +97,9 @@ static enum rti_cause cause_of(const struct rt_command_opts *opts, int err, int 
 		return RTI_CAUSE_FDS_NULL;
 	if (err == -ECHILD && opts->accounting == RT_ACCOUNTING_POLL)
 		return RTI_CAUSE_COMMAND_REAPED;
-	if (why == -EBUSY)
+	if (why == -EBUSY && err == -ECHILD)
 		return RTI_CAUSE_SUPERVISOR_STOPPED;
-	if (why == -ETIME)
+	if (why == -ETIME && err == -ETIMEDOUT)
 		return RTI_CAUSE_START_TIMEOUT;
 	if (rti_sentence(RTI_CAUSE_COMMAND, err))
 		return RTI_CAUSE_COMMAND;

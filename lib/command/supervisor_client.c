@@ -33,7 +33,7 @@
 #define NAPS_MAX 20000       /* what is not reaped then stays a zombie */
 /* Between two looks where a filter of system calls refuses to wait. */
 #define SLEEP_BLIND_NS 5000000
-/* A request that is refused, e.g. since memory is short, is sent again. */
+/* A request that is refused, e.g. for lack of memory, is sent again. */
 #define SEND_TRIES 5
 #define SEND_PAUSE_NS 20000000
 

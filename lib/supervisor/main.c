@@ -30,7 +30,7 @@
 #define SYS_close_range 436
 #endif
 
-/* A report that is refused, e.g. since memory is short, is sent again. */
+/* A report that is refused, e.g. for lack of memory, is sent again. */
 #define SEND_TRIES 5
 #define SEND_PAUSE_MS 20
 #define NAP_NS 5000000

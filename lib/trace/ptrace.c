@@ -130,12 +130,15 @@ static void end_starter(const struct ptrace_trace *t, struct rt_command **comman
 {
 	const struct rti_wait_bounds *bounds = &t->platform.waits;
 	/* What is frozen ends when it is thawed. */
-	uint64_t ended_ns = is_given_up ? bounds->answer_ns : bounds->unexecuted_ns;
+	uint64_t now_ns = t->platform.monotonic_ns();
+	uint64_t end_ns = now_ns + (is_given_up ? bounds->answer_ns : bounds->unexecuted_ns);
 
 	if (is_given_up)
 		rt_command_kill(*command);
-	while (rt_command_wait(*command, (int64_t)ended_ns, NULL, 0) == -EINTR)
-		;
+	/* Signals to the caller make the wait no longer. */
+	while (now_ns < end_ns &&
+	       rt_command_wait(*command, (int64_t)(end_ns - now_ns), NULL, 0) == -EINTR)
+		now_ns = t->platform.monotonic_ns();
 	rt_command_free(*command);
 	*command = NULL;
 }

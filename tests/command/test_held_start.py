@@ -57,7 +57,7 @@ class Held(Case):
                 below = self.descendants(process.pid)
                 self.assertGreaterEqual(len(below), 2)
                 process.send_signal(number)
-                self.finish(process, 128 + number, "a signal that asks to end was pending")
+                self.finish(process, 128 + number, "a termination signal arrived")
                 # The one that answers calls ends with its parent.
                 wait_until(lambda: not any(is_alive(pid) for pid in below))
 

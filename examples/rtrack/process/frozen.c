@@ -75,7 +75,7 @@ bool process_is_frozen(int32_t pid)
 	return is_frozen;
 }
 
-/* The kernel makes a pending signal that is to end the process SIGKILL. */
+/* The kernel turns a pending fatal signal into SIGKILL. */
 bool process_is_deaf(int32_t pid)
 {
 	const uint64_t ends =

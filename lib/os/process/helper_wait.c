@@ -60,8 +60,10 @@ int rti_helper_look(struct rti_helper_wait *wait)
 	const struct rti_wait_bounds *bounds = &wait->platform->waits;
 	uint64_t now_ns = wait->platform->monotonic_ns();
 	enum state state = read_state(wait);
-	bool is_first = !wait->stopped_at_ns;
+	/* Two looks that are far apart have not seen one stop. */
+	bool is_first = !wait->stopped_at_ns || now_ns - wait->looked_at_ns >= bounds->stopped_ns;
 
+	wait->looked_at_ns = now_ns;
 	if (state != IS_STOPPED) {
 		wait->stopped_at_ns = 0;
 		return state == HAS_ENDED ? -ECHILD : 0;
@@ -108,13 +110,21 @@ static int look_at_signals(struct rti_helper_wait *wait, uint64_t now_ns)
 	return 0;
 }
 
+static bool has_report(int socket)
+{
+	const struct timespec none = { 0 };
+	struct pollfd report = { .fd = socket, .events = POLLIN };
+
+	return ppoll(&report, 1, &none, NULL) > 0;
+}
+
 /* A helper that has ended may have left a report. Its end shows in the socket late if a child of it
  * has a copy, which executes its program just now. Returns 0, -EAGAIN or -ECHILD. */
 static int sleep_for(const struct rti_helper_wait *wait, int socket, uint64_t ns)
 {
 	const struct timespec timeout = { .tv_sec = (time_t)(ns / NS_PER_S),
 		                          .tv_nsec = (long)(ns % NS_PER_S) };
-	const struct timespec nap = { .tv_nsec = BLIND_NAP_NS }, none = { 0 };
+	const struct timespec nap = { .tv_nsec = BLIND_NAP_NS };
 	struct pollfd fds[] = { { .fd = socket, .events = POLLIN },
 		                { .fd = wait->pidfd, .events = POLLIN } };
 
@@ -127,7 +137,7 @@ static int sleep_for(const struct rti_helper_wait *wait, int socket, uint64_t ns
 	if (fds[0].revents)
 		return 0;
 	if (fds[1].revents)
-		return ppoll(fds, 1, &none, NULL) == 0 ? -ECHILD : 0;
+		return has_report(socket) ? 0 : -ECHILD;
 	return -EAGAIN;
 }
 
@@ -142,6 +152,8 @@ int rti_helper_await(struct rti_helper_wait *wait, int socket)
 			return -ETIMEDOUT;
 		if (wait->next_look_ns && now_ns >= wait->next_look_ns) {
 			err = rti_helper_look(wait);
+			if (err == -ECHILD && has_report(socket))
+				return 0;
 			if (err == 0)
 				err = look_at_signals(wait, now_ns);
 			if (err < 0)

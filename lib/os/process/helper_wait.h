@@ -19,7 +19,7 @@ struct rti_helper_wait {
 	uint64_t end_ns; /* CLOCK_MONOTONIC; UINT64_MAX: never */
 
 	/* Written by helper_wait.c only. Times are CLOCK_MONOTONIC. */
-	uint64_t next_look_ns;
+	uint64_t next_look_ns, looked_at_ns;
 	uint64_t stopped_at_ns; /* when it was first seen to be stopped; 0: it runs */
 	uint64_t signal_at_ns;  /* when a signal was first seen to be pending; 0: none is */
 	bool is_continued_again;
