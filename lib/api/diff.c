@@ -6,11 +6,12 @@
 #include <rtrack/rtrack.h>
 
 #include "api/struct_size.h"
+#include "util/arith.h"
 
 #define TICKS_PER_SECOND 100u /* USER_HZ of every architecture that this library supports */
 #define TICK_NS (1000000000u / TICKS_PER_SECOND)
-#define SHORT_TICKS 90u
-#define BLOCK 512u /* bytes: the unit of ru_inblock */
+#define SHORT_TICKS 90u /* 100 are a hundredth: an interval of 1 s may be a little short */
+#define BLOCK 512u      /* bytes: the unit of ru_inblock */
 
 static const struct counter {
 	uint64_t has;
@@ -70,6 +71,8 @@ static uint64_t units_between(uint64_t from, uint64_t to, uint64_t unit)
 static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
                     struct rt_delta *out)
 {
+	uint64_t cpus = rti_max(from->cpus_online, to->cpus_online);
+
 	out->ticks_per_second = TICKS_PER_SECOND;
 	if (!((out->valid | out->partial | out->estimated) & RT_HAS_CPU))
 		return;
@@ -80,9 +83,8 @@ static void set_cpu(const struct rt_metrics *from, const struct rt_metrics *to,
 	out->cores_used =
 	    (double)(out->cpu_user_ns + out->cpu_system_ns) / (double)out->interval_ns;
 	/* A tick that came late counts in the interval after it. */
-	if (to->kind == RT_KIND_SYSTEM && to->cpus_online &&
-	    out->cores_used > (double)to->cpus_online)
-		out->cores_used = (double)to->cpus_online;
+	if (to->kind == RT_KIND_SYSTEM && cpus && out->cores_used > (double)cpus)
+		out->cores_used = (double)cpus;
 	out->valid |= RT_HAS_RATE;
 }
 
@@ -161,14 +163,16 @@ static void mark_late_cpu(const struct rt_metrics *from, const struct rt_metrics
 {
 	uint64_t hundredth_ns = (out->cpu_user_ns + out->cpu_system_ns) / 100;
 
-	if (!(out->valid & RT_HAS_CPU))
+	if (!((out->valid | out->partial) & RT_HAS_CPU))
 		return;
-	if (from->cpu_late_ns > hundredth_ns)
+	if (from->cpu_late_ns > hundredth_ns) {
 		out->estimated |= RT_HAS_CPU;
-	else if (to->cpu_late_ns > hundredth_ns)
+		out->partial &= ~(uint64_t)RT_HAS_CPU;
+	} else if (to->cpu_late_ns > hundredth_ns) {
 		out->partial |= RT_HAS_CPU;
-	else
+	} else {
 		return;
+	}
 	out->valid &= ~(uint64_t)RT_HAS_CPU;
 }
 

@@ -5,7 +5,7 @@
  * leaves too little for what is traced, would have the kernel kill that. */
 #include "trace/ring_size.h"
 
-#include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include <rtrack/rtrack.h>
@@ -18,14 +18,26 @@
 #define USUAL_LEAST (1u << 20)
 #define SHARE 8 /* of the memory that is left, the ring takes at most one part of so many */
 
-uint32_t rti_ring_size_within(uint64_t used_bytes, uint64_t limit_bytes)
+uint32_t rti_ring_size_within(uint64_t left_bytes)
 {
-	uint64_t share = rti_subtract_saturated(limit_bytes, used_bytes) / SHARE;
 	uint32_t bytes = USUAL;
 
-	while (bytes > USUAL_LEAST && bytes > share)
+	while (bytes > USUAL_LEAST && bytes > left_bytes / SHARE)
 		bytes /= 2;
 	return bytes;
+}
+
+/* Whether a line of /proc/self/cgroup is of the hierarchy of v1 that has memory, perhaps with other
+ * controllers. E.g.: "4:cpu,memory:/a". */
+static bool has_memory(const char *line)
+{
+	const char *at = strchr(line, ':');
+
+	for (at = at ? at + 1 : ""; *at && *at != ':'; at += strcspn(at, ",:"), at += *at == ',') {
+		if (strncmp(at, "memory", 6) == 0 && (at[6] == ',' || at[6] == ':'))
+			return true;
+	}
+	return false;
 }
 
 /* Returns the line of /proc/self/cgroup for memory: of v1 if memory is there, else of v2. NULL:
@@ -35,10 +47,8 @@ static char *memory_line(char *text)
 	char *v2 = NULL;
 
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		const char *controllers = strchr(line, ':');
-
 		*end = '\0';
-		if (controllers && strncmp(controllers, ":memory:", 8) == 0)
+		if (has_memory(line))
 			return line;
 		if (strncmp(line, "0::", 3) == 0)
 			v2 = line;
@@ -46,46 +56,52 @@ static char *memory_line(char *text)
 	return v2;
 }
 
-/* Returns 0, or -errno if the limits are not known. */
-static int read_own_limit(uint64_t *used_bytes, uint64_t *limit_bytes)
+/* Returns what a cgroup and those above it may still use, by its own use. If it is not known,
+ * UINT64_MAX. */
+static uint64_t left_in(const char *line)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CGROUP_MEMORY };
+	struct rt_metrics m = { 0 };
+	struct rt_tracker *tracker;
+	uint64_t limit_bytes;
+
+	if (rt_cgroup_tracker_new(&tracker, line, &opts) < 0)
+		return UINT64_MAX;
+	if (rt_sample(tracker, &m, sizeof(m)) < 0)
+		m.valid = m.partial = 0;
+	rt_tracker_free(tracker);
+	limit_bytes = rti_min(m.cgroup_memory_limit_bytes, m.cgroup_memory_high_bytes);
+	return (m.valid | m.partial) & RT_HAS_CGROUP_MEMORY && limit_bytes != UINT64_MAX
+	           ? rti_subtract_saturated(limit_bytes, m.cgroup_memory_bytes)
+	           : UINT64_MAX;
+}
+
+/* The cgroups above have others below them, which use their memory, too. */
+static uint64_t left_for_caller(void)
+{
+	uint64_t least = UINT64_MAX;
 	struct rti_buf buf = { 0 };
 	struct rti_procfs procfs;
-	struct rt_tracker *tracker;
-	struct rt_metrics m = { 0 };
-	char *line;
-	int err;
+	char *line = NULL, *end;
 
 	rti_procfs_use_names(&procfs, &rti_procfs_linux);
-	err = rti_procfs_read(&procfs, RTI_PROC, "self/cgroup", RTI_SEQ_FILE, &buf);
-	line = err == 0 ? memory_line(buf.data) : NULL;
-	if (err == 0)
-		err = line ? rt_cgroup_tracker_new(&tracker, line, &opts) : -ENOENT;
+	if (rti_procfs_read(&procfs, RTI_PROC, "self/cgroup", RTI_SEQ_FILE, &buf) == 0)
+		line = memory_line(buf.data);
+	while (line && (end = strrchr(line, '/')) && end[1] != '\0') {
+		least = rti_min(least, left_in(line));
+		*end = '\0';
+	}
 	rti_buf_free(&buf);
-	if (err < 0)
-		return err;
-	err = rt_sample(tracker, &m, sizeof(m));
-	rt_tracker_free(tracker);
-	if (err == 0 && !((m.valid | m.partial) & RT_HAS_CGROUP_MEMORY))
-		err = -ENODATA;
-	*used_bytes = m.cgroup_memory_bytes;
-	*limit_bytes = rti_min(m.cgroup_memory_limit_bytes, m.cgroup_memory_high_bytes);
-	return err;
+	return least;
 }
 
 struct rti_ring_size rti_ring_size(uint32_t asked)
 {
 	struct rti_ring_size size = { .bytes = LEAST };
-	uint64_t used_bytes, limit_bytes;
 
 	if (!asked)
-		return (struct rti_ring_size){
-			.bytes = read_own_limit(&used_bytes, &limit_bytes) < 0
-			             ? USUAL
-			             : rti_ring_size_within(used_bytes, limit_bytes),
-			.min_bytes = USUAL_LEAST
-		};
+		return (struct rti_ring_size){ .bytes = rti_ring_size_within(left_for_caller()),
+			                       .min_bytes = USUAL_LEAST };
 	while (size.bytes < asked)
 		size.bytes *= 2;
 	return size;

@@ -14,7 +14,7 @@ struct rti_ring_size {
  * caller still has most of the memory that its limits leave. */
 struct rti_ring_size rti_ring_size(uint32_t asked);
 
-/* The same, without asking the kernel. limit_bytes: UINT64_MAX if there is none. */
-uint32_t rti_ring_size_within(uint64_t used_bytes, uint64_t limit_bytes);
+/* The same, by what the limits of cgroups leave; UINT64_MAX: there are none. */
+uint32_t rti_ring_size_within(uint64_t left_bytes);
 
 #endif

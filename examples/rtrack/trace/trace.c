@@ -30,8 +30,7 @@ enum { EVENTS_PER_READ = 64, MESSAGE_BYTES = 512 };
 /* Without a descriptor of the command, before Linux 5.3, it is looked at so often. */
 enum { LOOK_MS = 10 };
 
-/* As the library has it. */
-#define USUAL_RING_BYTES (UINT64_C(32) << 20)
+#define SMALL_RING_BYTES (UINT64_C(4) << 20) /* for 16,384 calls */
 
 /* After the end of a command: the longest wait for one more call that its processes have made. */
 #define DRAIN_NS NS_PER_S
@@ -116,15 +115,16 @@ static void report_failed_trace(const struct options *options, int err, const ch
 		warn("cannot trace: %s", why);
 }
 
-/* Less than what is asked for by default, since the kernel has refused more. */
+/* The library takes no more than an eighth of what limits of cgroups leave. */
 static void warn_of_memory(const struct trace *t)
 {
 	struct rt_trace_totals totals = { 0 };
 
 	rt_trace_get_totals(t->trace, &totals, sizeof(totals));
 	if (!t->options->quiet && !t->options->ring_bytes && totals.ring_bytes &&
-	    totals.ring_bytes < USUAL_RING_BYTES)
-		warn("a burst of calls has room in %s of memory: the cgroup has no more",
+	    totals.ring_bytes < SMALL_RING_BYTES)
+		warn("a burst of calls has only %s of memory, an eighth of what the cgroup has "
+		     "left; --ring-bytes sets it",
 		     human_bytes(totals.ring_bytes).s);
 }
 
