@@ -40,9 +40,10 @@ static bool parse_mount(struct rti_scan *line, struct rti_mount *out)
 {
 	struct rti_scan mount_point, type, source;
 
-	/* Skip the ids of the mount and its parent. */
-	if (!rti_scan_skip_words(line, 2) || !rti_scan_u32(line, &out->major) ||
-	    !rti_scan_literal(line, ":") || !rti_scan_u32(line, &out->minor))
+	/* Skip the id of the parent. */
+	if (!rti_scan_u32(line, &out->id) || !rti_scan_skip_words(line, 1) ||
+	    !rti_scan_u32(line, &out->major) || !rti_scan_literal(line, ":") ||
+	    !rti_scan_u32(line, &out->minor))
 		return false;
 	if (!rti_scan_word(line, &out->root) || !rti_scan_word(line, &mount_point) ||
 	    !rti_scan_word(line, &out->options))

@@ -155,6 +155,7 @@ int rti_parse_netdev(const char *data, size_t len,
 /* /proc/PID/mountinfo. Strings are decoded and cut to fit. is_cut is true if mount_point did not
  * fit. Each mount is put in *mount, which is too large for the stack of a small thread. */
 struct rti_mount {
+	uint32_t id; /* as in fdinfo */
 	uint32_t major, minor;
 	/* Path within the file system; points into data, still escaped. */
 	struct rti_scan root;

@@ -144,6 +144,8 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		out->pid = obstacles->skip_pid;
 		out->file = out->pid ? "stat" : "";
 		out->cause = out->error == -EACCES ? RTI_CAUSE_HIDDEN : RTI_CAUSE_SKIPPED;
+	} else if (has == RT_HAS_IO && tree->served_reads.is_seen) {
+		out->cause = RTI_CAUSE_READS_SERVED;
 	} else if (has == RT_HAS_GPU_MEMORY) {
 		out->cause = RTI_CAUSE_GPU_SHARED;
 	} else if (has & GPU_DOMAINS) {

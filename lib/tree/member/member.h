@@ -187,6 +187,12 @@ struct rti_gpu_part {
 	bool is_known : 1;    /* it is in the table of members with a GPU */
 };
 
+/* Written by served_reads.c: what it had read when it was looked at last. */
+struct rti_served_part {
+	uint64_t bytes, fetched; /* by its calls and faults; of that, from storage */
+	uint64_t at_ns;          /* CLOCK_MONOTONIC of the last look at its files; 0: none */
+};
+
 /* Written by listed_members.c. */
 struct rti_listed_part {
 	uint64_t at_sample; /* number of the last sample with it in the list */

@@ -16,6 +16,7 @@
 #include "collect/pid_mm.h"
 #include "tree/gpu/gpu_files.h"
 #include "tree/pure/reaped.h"
+#include "tree/read/served_reads.h"
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
 #include "tree/state/read_policy.h"
@@ -165,6 +166,7 @@ static void store_read(struct member_read *r)
 	m->read.idle_until_ns =
 	    rti_idle_until_ns(&r->tree->domains, &r->tree->watched, m, r->wanted);
 	r->tree->needs_reconcile |= rti_ledger_has_grown(&m->account) || rti_has_stale_stat(m);
+	rti_served_reads_look(r->tree, m);
 	rti_gpu_files_note_read(r->tree->gpu, m);
 	rti_watch_touch(&r->tree->watched, &r->tree->table, m);
 }

@@ -153,6 +153,15 @@ struct rti_obstacles {
 	int32_t skip_pid;
 };
 
+/* Reads that another process serves. Written by served_reads.c only. */
+struct rti_served_reads {
+	bool is_seen; /* there may be some, in no account of a member: from now on */
+	/* What was looked at so far, of members and of what has ended. */
+	uint64_t bytes, fetched;
+	uint64_t looked_at_ns; /* the sample of the last look */
+	unsigned looks;        /* in that sample */
+};
+
 struct rti_tree {
 	const struct rti_context *ctx; /* the tracker's */
 	struct rti_member_table table;
@@ -171,6 +180,7 @@ struct rti_tree {
 	struct rti_kernel_account kernel_account;
 	struct rti_tree_loop_state loop;
 	struct rti_obstacles obstacles;
+	struct rti_served_reads served_reads;
 	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */
 
 	/* Written by tree.c. */

@@ -237,6 +237,8 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 		out->partial &= ~RT_HAS_CPU;
 	}
 	mark_counted(tree, out);
+	if (tree->served_reads.is_seen)
+		make_partial(out, RT_HAS_IO);
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;
 	out->partial &= tree->want & ~out->valid & ~out->estimated;

@@ -10,6 +10,7 @@
 #include "tree/gpu/gpu.h"
 #include "tree/memory/memory_peak.h"
 #include "tree/read/memory_figures.h"
+#include "tree/read/served_reads.h"
 #include "tree/scan/kernel_account.h"
 #include "tree/state/obstacles.h"
 #include "tree/sum/marks.h"
@@ -258,6 +259,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	apply_accounts(tree, out);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);
+	rti_served_reads_look_at_ended(tree, out);
 	rti_tree_gpu_set_figures(tree, out);
 	rti_marks_set(tree, out);
 }

@@ -125,6 +125,7 @@ enum state {
 	UNWAITED,
 	IGNORED,
 	IN_TICKS,
+	READS_SERVED,
 	SKIPPED,
 	SKIPPED_HIDDEN,
 	SKIPPED_BEFORE, /* by an earlier scan */
@@ -153,6 +154,8 @@ static const struct {
 	{ RT_HAS_RSS, ACCOUNT_BEHIND, RTI_CAUSE_NONE, -ENODATA },
 	{ RT_HAS_CPU, UNWAITED, RTI_CAUSE_UNWAITED, -ENODATA },
 	{ RT_HAS_IO, IGNORED, RTI_CAUSE_SIGCHLD, -ENODATA },
+	{ RT_HAS_IO, READS_SERVED, RTI_CAUSE_READS_SERVED, -ENODATA },
+	{ RT_HAS_FAULTS, READS_SERVED, RTI_CAUSE_NONE, -ENODATA },
 	{ RT_HAS_RSS, IGNORED, RTI_CAUSE_NONE, -ENODATA },
 	{ RT_HAS_CPU, IN_TICKS, RTI_CAUSE_TICKS, -ENODATA },
 	{ RT_HAS_FAULTS, IN_TICKS, RTI_CAUSE_NONE, -ENODATA },
@@ -211,6 +214,9 @@ static void set_state(enum state state, uint64_t has)
 		break;
 	case IN_TICKS:
 		last.reasons = RT_REASON_CLOCK_TICKS;
+		break;
+	case READS_SERVED:
+		tree.served_reads.is_seen = true;
 		break;
 	case SKIPPED:
 	case SKIPPED_BEFORE:
