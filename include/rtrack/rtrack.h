@@ -2118,8 +2118,8 @@ struct rt_command_process {
 	uint64_t write_bytes; /**< RT_HAS_IO. Likewise. */
 	char comm[64];        /**< Name, NUL-terminated. May contain any byte. */
 	/** RT_HAS_ bits of the figures that may be above or below the truth: RT_HAS_CPU of
-	 * processes that were not seen at their very end. They share what is missing from the total
-	 * of the command. @since 0.3 */
+	 * processes that were not seen at their very end, and of ones with threads that ended.
+	 * They share what is missing from the total of the command. @since 0.3 */
 	uint64_t estimated;
 	/** RT_PROCESS_OWN_IO. Bytes that its own threads have caused to be read from devices,
 	 * without children: these add up. Exact to a KiB for each thread. @since 0.3 */

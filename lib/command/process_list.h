@@ -15,6 +15,7 @@ struct rti_process_row {
 	struct rt_command_process shown;
 	uint32_t command_at, cwd_at;
 	uint64_t cpu_gap_ns; /* CPU time that it may have used beyond a lower bound; 0: unknown */
+	uint64_t threads_gap_ns; /* likewise, by the ends of its threads */
 };
 
 /* Written by process_list.c, but for tick_ns: command.c. */
@@ -70,7 +71,7 @@ void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32
                                int32_t signal, uint64_t end_realtime_ns);
 
 /* Share what the rows lack of their total CPU time among rows that may have used more than is
- * known. */
+ * known. If that does not explain it, all are lower bounds. */
 void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns);
 
 /* Returns a text of a row, and its length in *len. It is not terminated. text: RT_TEXT_ value. */

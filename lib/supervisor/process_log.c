@@ -101,6 +101,7 @@ static void handle_exit(const struct rti_process_event *event)
 	}
 	if (!record || record->flags & RTI_RECORD_REAPED)
 		return;
+	record->threads_ended += event->tid != event->pid;
 	record->end_ns = event->monotonic_ns;
 	/* The process has its leader's status. Another thread's counts if it is not 0: what kills
 	 * the process after its leader has exited shows only in the other threads. A status of 0 is

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_PROTOCOL "10" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_PROTOCOL "11" /* changes whenever anything below does; lib/meson.build reads it */
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
@@ -89,6 +89,8 @@ struct rti_process_record {
 	/* Arguments, separated by NUL, and the working directory: both as of its last exec, or of
 	 * the process that forked it. */
 	struct rti_record_text command, cwd;
+	uint32_t threads_ended; /* besides its leader */
+	uint32_t reserved;
 	char comm[16];
 };
 

@@ -515,6 +515,59 @@ START_TEST(lack_that_is_not_explained_is_not_shared)
 }
 END_TEST
 
+/* Two final processes, the second with so many threads that have ended. */
+static void add_threaded(uint32_t threads)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+
+	record.cpu_user_ns = record.cpu_system_ns = 100 * MS;
+	add_record(record);
+	record.pid = 11;
+	record.threads_ended = threads;
+	add_record(record);
+}
+
+START_TEST(lack_is_shared_among_processes_with_threads_that_ended)
+{
+	const struct rt_command_process *row;
+
+	add_threaded(3000);
+	rti_process_list_fit_cpu(&process_list, 409 * MS);
+	row = finish_list(2);
+	ck_assert_uint_eq(row[0].valid & RT_HAS_CPU, RT_HAS_CPU);
+	ck_assert_uint_eq(row[0].cpu_system_ns, 100 * MS);
+	ck_assert_uint_eq(row[1].estimated, RT_HAS_CPU);
+	ck_assert_uint_eq((row[1].valid | row[1].partial) & RT_HAS_CPU, 0);
+	ck_assert_uint_eq(row[1].cpu_system_ns, 109 * MS);
+	ck_assert_uint_eq(row[1].cpu_user_ns, 100 * MS);
+}
+END_TEST
+
+/* 0.1 ms of 400 ms are noise, and so are 2 ms without a cause. 9 ms without one are not. */
+START_TEST(final_rows_are_lower_bounds_if_much_is_missing)
+{
+	static const struct {
+		uint32_t threads;
+		uint64_t lack_ns;
+		bool is_low;
+	} cases[] = { { 3000, MS / 10, false },
+		      { 0, 2 * MS, false },
+		      { 0, 9 * MS, true },
+		      { 80, 9 * MS, true } };
+	const struct rt_command_process *row;
+
+	add_threaded(cases[_i].threads);
+	rti_process_list_fit_cpu(&process_list, 400 * MS + cases[_i].lack_ns);
+	row = finish_list(2);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq((row[i].valid & RT_HAS_CPU) != 0, !cases[_i].is_low);
+		ck_assert_int_eq((row[i].partial & RT_HAS_CPU) != 0, cases[_i].is_low);
+		ck_assert_uint_eq(row[i].estimated, 0);
+		ck_assert_uint_eq(row[i].cpu_system_ns, 100 * MS);
+	}
+}
+END_TEST
+
 static void check_text(size_t row, uint32_t text, const char *expected)
 {
 	size_t len;
@@ -595,5 +648,7 @@ int main(void)
 	tcase_add_test(merges, lower_bounds_of_record_and_member_make_the_larger_one);
 	tcase_add_test(merges, lack_is_shared_by_how_long_processes_ran_on);
 	tcase_add_loop_test(merges, lack_that_is_not_explained_is_not_shared, 0, 4);
+	tcase_add_test(merges, lack_is_shared_among_processes_with_threads_that_ended);
+	tcase_add_loop_test(merges, final_rows_are_lower_bounds_if_much_is_missing, 0, 4);
 	return suite_run(suite);
 }
