@@ -412,6 +412,9 @@ static void fill_outcome(struct rt_command *c, const struct findings *f)
 	set_cgroup(c, out);
 	set_completeness(c, f, out);
 	rti_bpf_outcome_set(c, out);
+	/* E.g.: no process waited for one that wrote after its last sample. */
+	if (out->partial & RT_HAS_IO)
+		rti_process_list_raise_io(&c->process_list, &out->read_bytes, &out->write_bytes);
 }
 
 static void begin_outcome(struct rt_command *c, const struct rti_now *end)

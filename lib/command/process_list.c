@@ -307,6 +307,27 @@ void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns)
 		mark_low(list);
 }
 
+void rti_process_list_raise_io(const struct rti_process_list *list, uint64_t *read_bytes,
+                               uint64_t *write_bytes)
+{
+	uint64_t own_read = 0, own_write = 0;
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct rt_command_process *row = &list->rows[i].shown;
+
+		if (row->flags & RT_PROCESS_OWN_IO) {
+			own_read = rti_add_saturated(own_read, row->own_read_bytes);
+			own_write = rti_add_saturated(own_write, row->own_write_bytes);
+		}
+		if ((row->valid | row->partial) & RT_HAS_IO) {
+			*read_bytes = rti_max(*read_bytes, row->read_bytes);
+			*write_bytes = rti_max(*write_bytes, row->write_bytes);
+		}
+	}
+	*read_bytes = rti_max(*read_bytes, own_read);
+	*write_bytes = rti_max(*write_bytes, own_write);
+}
+
 const char *rti_process_list_text(const struct rti_process_list *list, size_t row, uint32_t text,
                                   size_t *len)
 {

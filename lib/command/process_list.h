@@ -74,6 +74,11 @@ void rti_process_list_set_exit(struct rti_process_list *list, int32_t pid, int32
  * known. If that does not explain it, all are lower bounds. */
 void rti_process_list_fit_cpu(struct rti_process_list *list, uint64_t total_ns);
 
+/* Raise the I/O of the tree to what the rows prove: what the threads of each process have caused
+ * adds up, and a row with children is a lower bound by itself. */
+void rti_process_list_raise_io(const struct rti_process_list *list, uint64_t *read_bytes,
+                               uint64_t *write_bytes);
+
 /* Returns a text of a row, and its length in *len. It is not terminated. text: RT_TEXT_ value. */
 const char *rti_process_list_text(const struct rti_process_list *list, size_t row, uint32_t text,
                                   size_t *len);

@@ -568,6 +568,36 @@ START_TEST(final_rows_are_lower_bounds_if_much_is_missing)
 }
 END_TEST
 
+/* Two processes wrote 5000 and 3000 bytes themselves, and one has 7000 with its children. */
+START_TEST(io_is_at_least_what_the_rows_prove)
+{
+	struct rti_process_record record = make_record(10, 50 * S, 60 * S);
+	uint64_t read_bytes = 100, write_bytes = 100;
+
+	record.flags |= RTI_RECORD_HAS_OWN_IO;
+	record.own_read_bytes = 10;
+	record.own_write_bytes = 5000;
+	add_record(record);
+	record.pid = 11;
+	record.flags |= RTI_RECORD_HAS_IO;
+	record.own_write_bytes = 3000;
+	record.read_bytes = 0;
+	record.write_bytes = 7000;
+	add_record(record);
+
+	rti_process_list_raise_io(&process_list, &read_bytes, &write_bytes);
+	ck_assert_uint_eq(read_bytes, 100);
+	ck_assert_uint_eq(write_bytes, 8000);
+
+	record.pid = 12;
+	record.flags &= ~RTI_RECORD_HAS_OWN_IO;
+	record.write_bytes = 9000;
+	add_record(record);
+	rti_process_list_raise_io(&process_list, &read_bytes, &write_bytes);
+	ck_assert_uint_eq(write_bytes, 9000);
+}
+END_TEST
+
 static void check_text(size_t row, uint32_t text, const char *expected)
 {
 	size_t len;
@@ -648,6 +678,7 @@ int main(void)
 	tcase_add_test(merges, lower_bounds_of_record_and_member_make_the_larger_one);
 	tcase_add_test(merges, lack_is_shared_by_how_long_processes_ran_on);
 	tcase_add_loop_test(merges, lack_that_is_not_explained_is_not_shared, 0, 4);
+	tcase_add_test(merges, io_is_at_least_what_the_rows_prove);
 	tcase_add_test(merges, lack_is_shared_among_processes_with_threads_that_ended);
 	tcase_add_loop_test(merges, final_rows_are_lower_bounds_if_much_is_missing, 0, 4);
 	return suite_run(suite);
