@@ -340,6 +340,29 @@ class Groups(Case):
         self.assertEqual(self.target("--container", ID[:20])["cgroup_path"],
                          str(top / f"docker-{ID}.scope"))
 
+    @staticmethod
+    def watches(pid: int, inode: str) -> bool:
+        try:
+            return any(line.startswith("inotify ") and inode in line
+                       for file in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir()
+                       for line in file.read_text().splitlines())
+        except FileNotFoundError:
+            return False  # a descriptor was closed meanwhile
+
+    def test_wait_watches_where_a_cgroup_may_be_made(self) -> None:
+        top = self.make()
+        name = f"docker-{ID}.scope"
+        parent = self.directory(top)
+        inode = f"ino:{parent.stat().st_ino:x} "
+        for words in (["--cgroup", f"{top}/{name}"], ["--unit", name], ["--container", ID]):
+            process = self.start([RTRACK, "attach", "--wait", "-q", "-o", "/dev/null",
+                                  "--count", "1", "-i", "0.01", *words])
+            wait_until(lambda: self.watches(process.pid, inode))
+            (parent / name).mkdir()
+            self.addCleanup(self.remove, parent / name)
+            self.assertEqual(process.wait(timeout=PATIENCE_S), 0, words)
+            self.remove(parent / name)
+
     def test_several_matches_are_listed(self) -> None:
         other = ID[1:] + "f"
         top = self.make(f"docker-{ID}.scope", ID, other)

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -167,7 +168,7 @@ static int attach_to_cgroup(struct attach *a, const char *name)
  * the first target has a pid if any has one. */
 static const struct target_kind {
 	const char *what;
-	int (*find)(const char *word, char path[TARGET_PATH_MAX]);
+	int (*find)(const char *word, int watch, char path[TARGET_PATH_MAX]);
 	int (*attach)(struct attach *a, const char *path);
 	void (*explain)(const char *word); /* that nothing is found, or NULL */
 } target_kinds[TARGET_KINDS] = {
@@ -177,15 +178,20 @@ static const struct target_kind {
 	{ "container", target_find_container, attach_to_cgroup, NULL },
 };
 
-/* Whether to look again for a target that is not there yet: after a nap, for as long as the options
- * allow and no signal requests the end. */
-static bool waits_for_target(const struct attach *a, int64_t begin_ns)
+/* Whether to look again for a target that is not there yet: after a nap, or as soon as a cgroup is
+ * made, for as long as the options allow and no signal requests the end. */
+static bool waits_for_target(const struct attach *a, int64_t begin_ns, int watch)
 {
+	struct pollfd made = { .fd = watch, .events = POLLIN };
+	char events[4096];
 	const struct options *o = a->options;
 
 	if (!o->wait || (o->timeout_ns && clock_now() - begin_ns >= o->timeout_ns))
 		return false;
-	signals_sleep(clock_now() + TARGET_NAP_NS, NULL, 0);
+	signals_sleep(clock_now() + TARGET_NAP_NS, &made, 1);
+	/* More events than fit in end the next wait at once. */
+	if (watch >= 0 && read(watch, events, sizeof(events)) < 0 && errno != EAGAIN)
+		return false;
 	return !signals_end_requested();
 }
 
@@ -194,13 +200,16 @@ static int attach_to_word(struct attach *a, const struct target_kind *kind, cons
                           char path[TARGET_PATH_MAX])
 {
 	int64_t begin_ns = clock_now();
+	int watch = a->options->wait ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
 	int code;
 
 	do {
-		code = kind->find(word, path);
+		code = kind->find(word, watch, path);
 		if (code == 0)
 			code = kind->attach(a, path);
-	} while (code == TARGET_MISSING && waits_for_target(a, begin_ns));
+	} while (code == TARGET_MISSING && waits_for_target(a, begin_ns, watch));
+	if (watch >= 0)
+		close(watch);
 	if (code != TARGET_MISSING)
 		return code;
 	if (a->options->wait)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -25,6 +26,7 @@
 #define ID_LENGTH 64  /* of a container, in hexadecimal digits */
 #define DEPTH_MAX 16  /* of cgroups */
 #define LISTED_MAX 10 /* matches that a message lists */
+#define WATCHES_MAX 1024
 
 #define SHOWN_COLUMNS 60 /* of the command line of each */
 
@@ -176,13 +178,14 @@ static void match_all(struct matches *m, const regex_t *regex,
 		closedir(proc);
 }
 
-int target_find_process(const char *word, char pid[TARGET_PATH_MAX])
+int target_find_process(const char *word, int watch, char pid[TARGET_PATH_MAX])
 {
 	struct matches m = { 0 };
 	regex_t regex;
 	char wrong[200];
 	int err = regcomp(&regex, word, REG_EXTENDED);
 
+	(void)watch;
 	if (err) {
 		regerror(err, &regex, wrong, sizeof(wrong));
 		warn("invalid name '%s': %s", word, wrong);
@@ -218,6 +221,8 @@ struct search {
 	const char *word;
 	struct matches found;
 	char path[TARGET_PATH_MAX]; /* below the mount */
+	int watch;                  /* inotify, or -1 */
+	unsigned watches;
 };
 
 /* A cgroup has a directory of the same path in each hierarchy, which is one match. Of cgroups in
@@ -236,6 +241,13 @@ static void search_below(struct search *s, int fd, int depth)
 	if (!dir) {
 		close(fd);
 		return;
+	}
+	/* Before it is read, so that no cgroup is missed in between. */
+	if (s->watch >= 0 && s->watches++ < WATCHES_MAX) {
+		char link[32];
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd(dir));
+		inotify_add_watch(s->watch, link, IN_CREATE | IN_ONLYDIR);
 	}
 	while (depth < DEPTH_MAX && (entry = readdir(dir))) {
 		int below;
@@ -313,27 +325,53 @@ static int find_cgroup(struct search *s, const char *what, char path[TARGET_PATH
 	return code;
 }
 
-int target_find_cgroup(const char *name, char path[TARGET_PATH_MAX])
+/* Watch the directories that are on the way to a cgroup, in all hierarchies, from above. */
+static void watch_parents(const char *name, int watch)
+{
+	FILE *list = cgroup_mounts_open();
+	struct cgroup_mount mount;
+	char path[sizeof(mount.point) + TARGET_PATH_MAX];
+
+	while (list && cgroup_mounts_next(list, &mount)) {
+		const char *end = name + strspn(name, "/");
+
+		do {
+			snprintf(path, sizeof(path), "%s/%.*s", mount.point, (int)(end - name),
+			         name);
+			if (inotify_add_watch(watch, path, IN_CREATE | IN_ONLYDIR) < 0)
+				break;
+			end += strspn(end, "/");
+			end += strcspn(end, "/");
+		} while (*end);
+	}
+	if (list)
+		fclose(list);
+}
+
+int target_find_cgroup(const char *name, int watch, char path[TARGET_PATH_MAX])
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU };
 	struct rt_tracker *tracker;
-	int err = rt_cgroup_tracker_new(&tracker, name, &opts);
+	int err;
 
+	if (watch >= 0)
+		watch_parents(name, watch);
+	err = rt_cgroup_tracker_new(&tracker, name, &opts);
 	rt_tracker_free(tracker);
 	snprintf(path, TARGET_PATH_MAX, "%s", name);
 	return err == -ENOENT ? TARGET_MISSING : 0;
 }
 
-int target_find_unit(const char *name, char path[TARGET_PATH_MAX])
+int target_find_unit(const char *name, int watch, char path[TARGET_PATH_MAX])
 {
-	struct search s = { .matches = is_unit, .word = name };
+	struct search s = { .matches = is_unit, .word = name, .watch = watch };
 
 	return find_cgroup(&s, "unit", path);
 }
 
-int target_find_container(const char *id, char path[TARGET_PATH_MAX])
+int target_find_container(const char *id, int watch, char path[TARGET_PATH_MAX])
 {
-	struct search s = { .matches = is_container, .word = id };
+	struct search s = { .matches = is_container, .word = id, .watch = watch };
 
 	if (!*id || strspn(id, "0123456789abcdef") != strlen(id)) {
 		warn("invalid container '%s': an id has hexadecimal digits alone", id);
