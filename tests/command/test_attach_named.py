@@ -280,6 +280,33 @@ class Groups(Case):
         self.assertGreaterEqual(float(words[0]), 0.2)
         self.assertGreaterEqual(float(words[0]) + 1e-6, used)
 
+    def test_cgroup_without_an_account_has_used_what_its_processes_have(self) -> None:
+        self.make()
+        name = pathlib.Path(f"/rtrack-memory-{os.getpid()}-{time.monotonic_ns()}")
+        procs = self.memory_directory(name) / "cgroup.procs"
+        rows = self.dir / "rows.csv"
+        worker = self.start(
+            python(BUSY + "end = time.process_time() + 0.3\n"
+                          "while time.process_time() < end: pass\n"
+                          "print(flush=True)\nimport signal; signal.pause()"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            preexec_fn=lambda: procs.write_text("0"))
+        worker.stdout.readline()
+        process = self.start([RTRACK, "attach", "--cgroup", str(name), "-o", rows, "--summary",
+                              "json", "-i", "0.05"], stderr=subprocess.PIPE)
+        wait_until(lambda: rows.exists() and len(rows.read_text().splitlines()) > 1)
+        worker.stdin.close()
+        worker.stdout.readline()
+        count = len(rows.read_text().splitlines())
+        wait_until(lambda: len(rows.read_text().splitlines()) > count + 10)
+        process.send_signal(signal.SIGINT)
+        target = json.loads(process.communicate(timeout=PATIENCE_S)[1])
+        self.assertIn("cpu", target["partial"])
+        shown = sum(one["cpu_seconds"] for one in target["top_cpu"])
+        self.assertGreater(shown, 0)
+        self.assertAlmostEqual(target["cpu_seconds"], shown, places=4)
+        self.assertAlmostEqual(target["accounting"]["cpu_seconds_low"], shown, places=4)
+
     def test_peaks_of_a_cgroup_that_was_empty_at_first_are_lower_bounds(self) -> None:
         top = self.make()
         rows = self.dir / "rows.csv"

@@ -451,6 +451,8 @@ static void write_summary(struct attach *a)
 		usage_add_io_problem(&usages[i], a->trees[i].tracker);
 		usages[i].top = &a->tops[i];
 		top_processes_rank(&a->tops[i]);
+		if (a->trees[i].cgroup)
+			usage_raise_cpu(&usages[i], top_processes_seen_cpu(&a->tops[i]));
 	}
 	summary_write(&a->summary, usages, a->count);
 	free(usages);

@@ -71,14 +71,22 @@ void top_processes_set_base(struct top_processes *top, const struct rt_tracker *
 	qsort(top->base, count, sizeof(*top->base), compare_base);
 }
 
-static uint64_t cpu_since_base(const struct top_processes *top, const struct rt_process *row)
+/* Returns NULL if it was not there yet. */
+static const struct top_base *find_base(const struct top_processes *top,
+                                        const struct rt_process *row)
 {
 	const struct top_base key = { .pid = row->pid }, *base = NULL;
-	uint64_t cpu_ns = row->cpu_user_ns + row->cpu_system_ns;
 
 	if (top->base_count > 0)
 		base = bsearch(&key, top->base, top->base_count, sizeof(key), compare_base);
-	if (!base || base->start_ticks != row->start_ticks)
+	return base && base->start_ticks == row->start_ticks ? base : NULL;
+}
+
+static uint64_t cpu_since_base(const struct top_base *base, const struct rt_process *row)
+{
+	uint64_t cpu_ns = row->cpu_user_ns + row->cpu_system_ns;
+
+	if (!base)
 		return cpu_ns;
 	return cpu_ns > base->cpu_ns ? cpu_ns - base->cpu_ns : 0;
 }
@@ -87,6 +95,7 @@ static struct top_process process_of_row(const struct top_processes *top,
                                          const struct rt_process *row, const struct rt_metrics *now)
 {
 	uint64_t known = row->valid | row->estimated;
+	const struct top_base *base = find_base(top, row);
 	struct top_process p = {
 		.pid = row->pid,
 		.seen_at_ns = now->monotonic_ns,
@@ -97,7 +106,9 @@ static struct top_process process_of_row(const struct top_processes *top,
 		.peak_rss_bytes = row->peak_rss_bytes,
 	};
 
-	p.cpu_ns = cpu_since_base(top, row);
+	p.cpu_ns = cpu_since_base(base, row);
+	p.first_cpu_ns = base ? 0 : p.cpu_ns;
+	p.least_cpu_ns = row->valid & RT_HAS_CPU ? p.cpu_ns : 0;
 	/* Peaks are read less often than RSS, which is a lower bound of them. */
 	if (row->valid & RT_HAS_RSS && row->rss_bytes > p.peak_rss_bytes) {
 		p.has_memory = true;
@@ -242,6 +253,9 @@ static void remember(struct top_processes *top, struct top_process *p)
 	} else {
 		memcpy(p->command, seen->command, sizeof(p->command));
 		p->command_at_ns = seen->command_at_ns;
+		p->first_cpu_ns = seen->first_cpu_ns;
+		if (seen->least_cpu_ns > p->least_cpu_ns)
+			p->least_cpu_ns = seen->least_cpu_ns;
 		if (uses_more_memory(seen, p)) {
 			p->has_memory = true;
 			p->peak_rss_bytes = seen->peak_rss_bytes;
@@ -308,6 +322,19 @@ int top_processes_sample(struct top_processes *top, struct rt_tracker *tracker)
 		look(top, tracker, &now);
 	schedule(top, clock_cpu() - before_ns);
 	return err;
+}
+
+uint64_t top_processes_seen_cpu(const struct top_processes *top)
+{
+	uint64_t sum_ns = 0;
+
+	for (size_t i = 0; i < top->seen_count; i++) {
+		const struct top_process *p = &top->seen[i];
+
+		if (p->least_cpu_ns > p->first_cpu_ns)
+			sum_ns += p->least_cpu_ns - p->first_cpu_ns;
+	}
+	return sum_ns;
 }
 
 void top_processes_rank(struct top_processes *top)

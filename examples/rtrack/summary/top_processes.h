@@ -27,9 +27,10 @@ struct top_process {
 	bool is_cpu_final, is_memory_final; /* false: as of the last sample that saw it */
 	bool is_cpu_estimated;              /* it may be above or below the truth */
 	uint64_t cpu_ns, peak_rss_bytes;
-	uint64_t seen_at_ns, command_at_ns; /* monotonic time of the last sample, and of command */
-	char name[64];                      /* as in rt_process.comm */
-	char command[TOP_COMMAND_BYTES];    /* words with spaces between them; may hold any byte */
+	uint64_t first_cpu_ns, least_cpu_ns; /* when seen first, and last without estimates */
+	uint64_t seen_at_ns, command_at_ns;  /* monotonic time of the last sample, and of command */
+	char name[64];                       /* as in rt_process.comm */
+	char command[TOP_COMMAND_BYTES];     /* words with spaces between them; may hold any byte */
 };
 
 struct top_list {
@@ -61,6 +62,10 @@ void top_processes_look(struct top_processes *top, const struct rt_tracker *trac
 /* The same, with a sample for it: between two rows, since processes may live shorter. Returns the
  * error of that sample; 0 if it was not time for it. */
 int top_processes_sample(struct top_processes *top, struct rt_tracker *tracker);
+
+/* Returns how much CPU time samples saw the remembered processes use: a lower bound for a cgroup.
+ * What one has used before it was seen may have been elsewhere. */
+uint64_t top_processes_seen_cpu(const struct top_processes *top);
 
 /* Rank what samples saw. */
 void top_processes_rank(struct top_processes *top);

@@ -317,6 +317,18 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	derive(u);
 }
 
+void usage_raise_cpu(struct usage *u, uint64_t seen_ns)
+{
+	if (u->marks.valid & RT_HAS_CPU || seen_ns <= u->cpu_low_ns)
+		return;
+	u->cpu_low_ns = seen_ns;
+	if (u->marks.estimated & RT_HAS_CPU)
+		return;
+	u->marks.partial |= RT_HAS_CPU;
+	u->cpu_ns = seen_ns;
+	derive_cores(u);
+}
+
 /* Other errors, e.g. that of a process that has exited, are nothing that the user can change. */
 void usage_add_io_problem(struct usage *u, const struct rt_tracker *tracker)
 {

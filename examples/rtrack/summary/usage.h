@@ -83,6 +83,9 @@ void usage_of_attached(struct usage *u, const struct follow *f);
 /* Add why the I/O of a process may not be read, if the last sample met that. */
 void usage_add_io_problem(struct usage *u, const struct rt_tracker *tracker);
 
+/* A cgroup has used at least what its processes were seen to use. */
+void usage_raise_cpu(struct usage *u, uint64_t seen_ns);
+
 /* Fill from the samples of the system. */
 void usage_of_system(struct usage *u, const struct follow *f);
 
