@@ -30,6 +30,10 @@ static struct rti_report reports[4];
 static unsigned report_count, reaped;
 static const char *watched;
 
+static struct rusage children_use; /* the answer for RUSAGE_CHILDREN */
+
+int __real_getrusage(int scope, struct rusage *use);
+int __wrap_getrusage(int scope, struct rusage *use);
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options);
 pid_t __real_wait4(pid_t pid, int *status, int options, struct rusage *use);
 pid_t __wrap_wait4(pid_t pid, int *status, int options, struct rusage *use);
@@ -44,6 +48,14 @@ uint64_t __wrap_rts_process_log_program_end_ns(void);
 void __wrap_rts_process_log_catch_up(void);
 void __wrap_rts_process_log_record_zombie(pid_t pid);
 void __wrap_rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use);
+
+int __wrap_getrusage(int scope, struct rusage *use)
+{
+	if (scope != RUSAGE_CHILDREN)
+		return __real_getrusage(scope, use);
+	*use = children_use;
+	return 0;
+}
 
 int __wrap_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
@@ -225,6 +237,61 @@ START_TEST(end_of_the_program_is_when_its_event_says_unless_that_is_later)
 }
 END_TEST
 
+/* A figure of its own for each member. */
+static struct rusage use_of(long n)
+{
+	return (struct rusage){ .ru_utime = { 10 * n, 900000 / n },
+		                .ru_stime = { 20 * n, 400000 / n },
+		                .ru_maxrss = 1000 * n,
+		                .ru_minflt = 3 * n,
+		                .ru_majflt = 5 * n,
+		                .ru_inblock = 7 * n,
+		                .ru_oublock = 11 * n,
+		                .ru_nvcsw = 13 * n,
+		                .ru_nivcsw = 17 * n };
+}
+
+static void check_time(struct timeval time, long sec, long usec)
+{
+	ck_assert_int_eq(time.tv_sec, sec);
+	ck_assert_int_eq(time.tv_usec, usec);
+}
+
+/* E.g.: 30.300 s now and 10.900 s before are 19.400 s. */
+START_TEST(account_of_a_caller_is_what_its_children_have_used_since_the_begin)
+{
+	const struct rts_request request = { .cgroup = "", .cwd = "" };
+	struct rusage use;
+
+	supervisor.is_caller = true;
+	children_use = use_of(1);
+	ck_assert_int_eq(rts_begin(&supervisor, &request, 1), 0);
+	supervisor.reaped_maxrss_kib = 1234;
+	children_use = use_of(3);
+	rts_get_reaped(&supervisor, &use);
+	check_time(use.ru_utime, 19, 400000);
+	check_time(use.ru_stime, 39, 733333);
+	ck_assert_int_eq(use.ru_maxrss, 1234);
+	ck_assert_int_eq(use.ru_minflt, 6);
+	ck_assert_int_eq(use.ru_majflt, 10);
+	ck_assert_int_eq(use.ru_inblock, 14);
+	ck_assert_int_eq(use.ru_oublock, 22);
+	ck_assert_int_eq(use.ru_nvcsw, 26);
+	ck_assert_int_eq(use.ru_nivcsw, 34);
+}
+END_TEST
+
+START_TEST(account_of_a_separate_supervisor_is_that_of_all_its_children)
+{
+	struct rusage use;
+
+	children_use = use_of(1);
+	supervisor.children_before = use_of(3);
+	rts_get_reaped(&supervisor, &use);
+	ck_assert_mem_eq(&use, &children_use, sizeof(use));
+}
+END_TEST
+
 static const struct {
 	const char *program, *argument;
 	bool is_starter;
@@ -285,6 +352,8 @@ int main(void)
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_loop_test(reaps, end_of_the_program_is_when_its_event_says_unless_that_is_later,
 	                    0, 3);
+	tcase_add_test(reaps, account_of_a_caller_is_what_its_children_have_used_since_the_begin);
+	tcase_add_test(reaps, account_of_a_separate_supervisor_is_that_of_all_its_children);
 	tcase_add_checked_fixture(starts, set_up, tear_down);
 	tcase_add_loop_test(starts, program_of_a_starter_may_inherit_a_larger_peak, 0,
 	                    sizeof(programs) / sizeof(programs[0]));
