@@ -19,6 +19,7 @@
 
 static pid_t children[1 + LATER];
 static int naps;
+static char limit_meanwhile; /* the first character of pids.max in the last nap */
 
 int __real_nanosleep(const struct timespec *time, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
@@ -34,6 +35,22 @@ static void show_in_cgroup(int number)
 	               strrchr(cgroups.group.dir[0].path, '/'));
 }
 
+/* The library does not truncate the file: the kernel's has no old text. */
+static void read_limit(char text[8])
+{
+	char path[2048];
+	FILE *file;
+
+	memset(text, 0, 8);
+	snprintf(path, sizeof(path), "%s/%s/pids.max", cgroups.root.root,
+	         cgroup_fixture_dir(RTI_CGROUP_TASKS));
+	file = fopen(path, "re");
+	if (file) {
+		ck_assert_ptr_nonnull(fgets(text, 8, file));
+		fclose(file);
+	}
+}
+
 int __real_rti_pidfd_signal(int fd, int32_t pid, int signal);
 int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal);
 
@@ -47,7 +64,11 @@ int __wrap_rti_pidfd_signal(int fd, int32_t pid, int signal)
 /* Each look finds another process, as if the last one had forked before its end. */
 int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 {
+	char limit[8];
+
 	naps++;
+	read_limit(limit);
+	limit_meanwhile = limit[0];
 	if (refusal)
 		return 0;
 	if (naps <= LATER)
@@ -81,6 +102,30 @@ START_TEST(kill_reaches_processes_that_are_forked_meanwhile)
 		ck_assert_msg(is_killed, "process %d was not found", i);
 	}
 	ck_assert_int_eq(naps, 1 + LATER);
+}
+END_TEST
+
+/* Something else may be placed in the cgroup later. */
+START_TEST(kill_in_v1_allows_no_fork_until_it_is_over)
+{
+	char limit[8];
+
+	cgroup_fixture_v1();
+	ck_assert_int_eq(cgroup_fixture_make(), 0);
+	cgroup_fixture_write(RTI_CGROUP_TASKS, "pids.max", "7\n");
+	children[0] = fork();
+	ck_assert_int_ge(children[0], 0);
+	if (children[0] == 0)
+		for (;;)
+			pause();
+	show_in_cgroup(0);
+	refusal = -EPERM;
+	ck_assert_int_eq(rti_cgroup_kill(&cgroups.group, &cgroups.ctx), -EPERM);
+	read_limit(limit);
+	kill_process(children[0], SIGKILL);
+	ck_assert_int_eq(waitpid(children[0], NULL, 0), children[0]);
+	ck_assert_int_eq(limit_meanwhile, '0');
+	ck_assert_str_eq(limit, "max");
 }
 END_TEST
 
@@ -134,6 +179,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, cgroup_fixture_set_up, cgroup_fixture_tear_down);
 	tcase_add_test(tcase, kill_reaches_processes_that_are_forked_meanwhile);
+	tcase_add_test(tcase, kill_in_v1_allows_no_fork_until_it_is_over);
 	tcase_add_loop_test(tcase, kill_of_a_process_that_stays_ends_and_says_why, 0, 4);
 	return suite_run(suite);
 }
