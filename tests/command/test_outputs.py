@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of the files that rtrack writes: what is asked for is done or refused before the start."""
 import os
+import pty
 import stat
 import subprocess
 import threading
@@ -57,6 +58,15 @@ class Refused(Case):
         done = rtrack("run", "-o", "/dev/null", "--processes", "/dev/null", "--summary-file",
                       "/dev/null", "true")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_one_terminal_for_two_outputs_is_refused(self) -> None:
+        """It is a character device, too, but keeps what is written."""
+        leader, follower = pty.openpty()
+        self.addCleanup(os.close, leader)
+        self.addCleanup(os.close, follower)
+        name = os.ttyname(follower)
+        for options in (("-o", name, "--processes", name), ("-o", name, "--summary-file", name)):
+            self.assertIn(f"cannot both go to '{name}'", self.assert_refused(*options))
 
     def test_rows_in_a_json_file_are_refused(self) -> None:
         for option in ("-o", "--processes"):
