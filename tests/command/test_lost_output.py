@@ -63,21 +63,30 @@ class ShortMemory(Case):
 class FullStandardOutput(Case):
     """With run, the command shares standard output, so a torn row cannot be removed."""
 
-    def fill(self, code: str) -> "subprocess.CompletedProcess[Any]":
-        limits = (1000, resource.RLIM_INFINITY)
+    def fill(self, *words: Word, limit: int = 1000) -> "subprocess.CompletedProcess[Any]":
+        limits = (limit, resource.RLIM_INFINITY)
         with open(self.dir / "out", "w") as out, open(self.dir / "err", "w") as err:
             return subprocess.run(
-                [RTRACK, "run", "-q", "-f", "jsonl", "-o", "-", "sh", "-c", code], stdout=out,
-                stderr=err, timeout=PATIENCE_S,
+                [RTRACK, "run", *words], stdout=out, stderr=err, timeout=PATIENCE_S,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
 
+    def fill_by_rows(self, code: str) -> "subprocess.CompletedProcess[Any]":
+        return self.fill("-q", "-f", "jsonl", "-o", "-", "sh", "-c", code)
+
     def test_torn_row_turns_exit_code_0_into_1(self) -> None:
-        self.assertEqual(self.fill("exit 0").returncode, 1)
+        self.assertEqual(self.fill_by_rows("exit 0").returncode, 1)
         with self.assertRaises(json.JSONDecodeError):
             read_jsonl(self.dir / "out")
 
     def test_torn_row_leaves_other_exit_codes(self) -> None:
-        self.assertEqual(self.fill("exit 3").returncode, 3)
+        self.assertEqual(self.fill_by_rows("exit 3").returncode, 3)
+
+    def test_torn_output_of_any_kind_turns_exit_code_0_into_1(self) -> None:
+        """No other output is lost: of a run, only what is torn changes the exit code."""
+        for words in (["--summary", "json", "--summary-file", "-"],
+                      ["-q", "--meta", "-", "-o", "/dev/null"], ["-q", "--processes", "-"]):
+            self.assertEqual(self.fill(*words, "true", limit=100).returncode, 1, words)
+            self.assertEqual((self.dir / "out").stat().st_size, 100, words)
 
 
 if __name__ == "__main__":
