@@ -25,6 +25,26 @@ except ImportError:
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 
+# Writes 3 MiB and reads 2 MiB of them from storage, past the page cache if the file system has
+# O_DIRECT. Prints how many blocks the kernel has counted of each.
+STORAGE = """
+import mmap, os, resource, sys
+mib = mmap.mmap(-1, 1 << 20)
+try:
+    fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_DIRECT)
+except OSError:
+    fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+for _ in range(3):
+    os.write(fd, mib)
+os.fsync(fd)
+os.lseek(fd, 0, os.SEEK_SET)
+for _ in range(2):
+    os.readv(fd, [mib])
+use = resource.getrusage(resource.RUSAGE_SELF)
+print(use.ru_inblock, use.ru_oublock, flush=True)
+os._exit(0)
+"""
+
 
 @unittest.skipUnless(jsonschema, "python3-jsonschema is not installed")
 class Schema(Case):
@@ -150,6 +170,17 @@ class Template(Case):
             "{peak_rss_bytes} %M {read_bytes} %I {cores_used} %P", *python(busy(0.1))).split()
         self.assertEqual((int(peak_kib), int(read_blocks)), (int(peak) // 1024, int(read) // 512))
         self.assertAlmostEqual(float(cores) * 100, float(percent.rstrip("%")), delta=0.51)
+
+    def test_letters_of_storage_are_the_blocks_that_the_kernel_counts(self) -> None:
+        done = rtrack("run", "--accounting", "wait", "--template", "%I %O", *python(STORAGE),
+                      self.dir / "data")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (read, written), got = (list(map(int, text.split())) for text in (done.stdout, done.stderr))
+        if written < 3 << 11:
+            self.skipTest("the file system of the temporary directory has no storage")
+        self.assertTrue(written <= got[1] <= written * 1.1, (written, got))
+        if read >= 2 << 11:  # it may count writes alone
+            self.assertTrue(read <= got[0] <= read * 1.1, (read, got))
 
     def test_signal_is_in_exit_status(self) -> None:
         done = rtrack("run", "--template", "%x", "sh", "-c", "kill -9 $$")
