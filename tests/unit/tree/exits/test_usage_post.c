@@ -3,12 +3,16 @@
 #include "tree/exits/usage_post.h"
 
 #include "bpf/batch/batch.h"
+#include "fixture.h"
 #include "suite.h"
 #include "tree/state/state.h"
 
 #define MS UINT64_C(1000000)
 
-static const struct rti_context ctx;
+static struct rti_procfs procfs;
+static struct rti_buf buf;
+static struct rti_platform platform;
+static const struct rti_context ctx = { .procfs = &procfs, .platform = &platform, .buf = &buf };
 static const struct rti_batch_row row = { .minflt = 70, .majflt = 7 };
 static struct rti_tree tree;
 static struct rti_member member;
@@ -53,6 +57,29 @@ START_TEST(clock_of_a_member_that_was_proven_raises_cpu_time_alone)
 }
 END_TEST
 
+/* No other file of the process is there: its stat cannot be read. */
+START_TEST(clock_of_a_member_with_a_statm_that_can_be_read_on_raises_cpu_time)
+{
+	static const char *const texts[] = { "9 9 9 9 0 9 0\n", "" };
+	struct fixture root;
+
+	fixture_new(&root);
+	fixture_write(&root, "proc/100/statm", texts[_i]);
+	ck_assert_int_eq(rti_procfs_open(&procfs, root.root, &rti_procfs_linux), 0);
+	rti_platform_init(&platform, false);
+	tree.rows.are_kept = true;
+	member.files.stat.fd = member.files.schedstat.fd = member.files.statm.fd = -1;
+	ck_assert_int_eq(rti_procfs_open_file(&procfs, RTI_PROC, "100/statm", &member.files.statm),
+	                 0);
+	rti_post_usage(&tree, &member);
+	ck_assert_uint_eq(cpu_ns(), _i == 0 ? 9 * MS : 5 * MS);
+	rti_procfs_close_file(&procfs, &member.files.statm);
+	rti_procfs_close(&procfs);
+	rti_buf_free(&buf);
+	fixture_free(&root);
+}
+END_TEST
+
 START_TEST(nothing_is_raised_by_what_is_not_wanted_or_not_known)
 {
 	member.clock.row = &row;
@@ -78,6 +105,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, row_raises_cpu_time_and_faults);
 	tcase_add_test(tcase, clock_of_a_member_that_was_proven_raises_cpu_time_alone);
+	tcase_add_loop_test(
+	    tcase, clock_of_a_member_with_a_statm_that_can_be_read_on_raises_cpu_time, 0, 2);
 	tcase_add_loop_test(tcase, nothing_is_raised_by_what_is_not_wanted_or_not_known, 0, 4);
 	return suite_run(suite);
 }
