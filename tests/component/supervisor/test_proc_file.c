@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the supervisor notes of its own reads. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "suite.h"
@@ -33,6 +35,21 @@ START_TEST(read_is_noted_with_its_length)
 }
 END_TEST
 
+/* E.g.: the caller is the supervisor, and has no standard input. */
+START_TEST(read_through_any_descriptor_leaves_none_open)
+{
+	struct rti_shared_stats *shared = calloc(1, RTI_SHARED_STATS_BYTES);
+	char text[8];
+
+	ck_assert_ptr_nonnull(shared);
+	close(STDIN_FILENO);
+	ck_assert_int_gt(rts_read_file(shared, "/proc/self/stat", text, sizeof(text)), 0);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_uint_eq(shared->own_io[RTS_READ_CALLS], 1);
+	free(shared);
+}
+END_TEST
+
 START_TEST(file_that_is_missing_is_no_read)
 {
 	struct rti_shared_stats *shared = calloc(1, RTI_SHARED_STATS_BYTES);
@@ -54,6 +71,7 @@ int main(void)
 
 	tcase_add_loop_test(tcase, read_is_noted_with_its_length, 0,
 	                    sizeof(texts) / sizeof(texts[0]));
+	tcase_add_test(tcase, read_through_any_descriptor_leaves_none_open);
 	tcase_add_test(tcase, file_that_is_missing_is_no_read);
 	return suite_run(suite);
 }
