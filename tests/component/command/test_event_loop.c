@@ -125,6 +125,25 @@ START_TEST(caller_that_is_its_own_supervisor_is_woken_up_soon)
 }
 END_TEST
 
+static uint64_t in_an_hour_ns(void)
+{
+	return rti_monotonic_ns() + UINT64_C(3600000000000);
+}
+
+/* It would be busy for as long as the program runs. */
+START_TEST(caller_that_is_its_own_supervisor_is_not_woken_up_at_once)
+{
+	struct rt_command *command = start_sleep(RT_ACCOUNTING_WAIT, RT_COMMAND_SUBREAPER_SELF);
+	int fd;
+
+	command->tracker->platform.monotonic_ns = in_an_hour_ns;
+	fd = open_idle(command);
+	command->tracker->platform.monotonic_ns = rti_monotonic_ns;
+	ck_assert(!becomes_readable(fd, 0));
+	end(command);
+}
+END_TEST
+
 /* Never called: that there are programs is enough. */
 static char programs;
 
@@ -152,6 +171,7 @@ int main(void)
 	                    sizeof(methods) / sizeof(methods[0]));
 	tcase_add_test(tcase, dispatch_goes_on_after_a_signal_to_the_caller);
 	tcase_add_loop_test(tcase, caller_that_is_its_own_supervisor_is_woken_up_soon, 0, 2);
+	tcase_add_test(tcase, caller_that_is_its_own_supervisor_is_not_woken_up_at_once);
 	tcase_add_test(tcase, records_that_are_due_wake_the_caller_up);
 	return suite_run(suite);
 }
