@@ -255,8 +255,18 @@ static struct rt_outcome finish_soon(struct rt_command *command)
 	return outcome;
 }
 
-/* Have a forked child free its copy, as an exit hook does. */
-static void free_in_child(struct rt_command *command)
+static int count_open(void)
+{
+	int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+/* Have a forked child free its copy, as an exit hook does. It keeps as many descriptors as were
+ * open before the start. */
+static void free_in_child(struct rt_command *command, int open_before)
 {
 	pid_t child = fork();
 	int status;
@@ -264,7 +274,7 @@ static void free_in_child(struct rt_command *command)
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
 		rt_command_free(command);
-		_exit(0);
+		_exit(count_open() != open_before);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
@@ -280,12 +290,14 @@ START_TEST(command_freed_by_forked_child_runs_on_in_parent)
 		                              .fd_count = 1 };
 	struct rt_command *command;
 	struct rt_outcome outcome;
+	int open_before;
 
 	ck_assert_int_eq(pipe2(gate, O_CLOEXEC), 0);
 	fds[0].source = gate[0];
+	open_before = count_open();
 	command = start_shell_with(opts, "read line; exit 4");
 
-	free_in_child(command);
+	free_in_child(command, open_before);
 	close(gate[1]);
 
 	outcome = finish_soon(command);
@@ -307,13 +319,14 @@ START_TEST(report_of_ended_command_is_left_to_parent_by_forked_child)
 {
 	const struct rt_command_opts opts = { .accounting = methods[_i],
 		                              .flags = RT_COMMAND_KILL_ON_FREE };
+	int open_before = count_open();
 	struct rt_command *command = start_shell_with(opts, "exit 5");
 	int32_t pid = rt_command_pid(command);
 	struct rt_outcome outcome;
 
 	wait_until(has_ended, &pid);
 
-	free_in_child(command);
+	free_in_child(command, open_before);
 
 	outcome = finish_soon(command);
 	ck_assert_int_eq(outcome.exit_code, 5);
