@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What an outcome claims to know. A real program runs; what its samples and its cgroup say is the
  * test's, and so is what the figures are found to lack. */
+#include <errno.h>
+
 #include <rtrack/rtrack.h>
 
 #include "command/completeness.h"
@@ -18,7 +20,8 @@ static struct {
 	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes;
 	bool has_other_child, is_alive_peak_unknown;
 	uint64_t cgroup_cpu_ns;
-	uint32_t left; /* RTI_CGROUP_ bits */
+	uint32_t left;    /* RTI_CGROUP_ bits */
+	int memory_error; /* -errno of the cgroup's peak of memory */
 	bool is_io_whole;
 	bool is_populated;
 	bool is_cpu_short;
@@ -39,6 +42,8 @@ void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_fact
 struct rti_cgroup *__wrap_rti_tree_cgroup(struct rti_tree *tree);
 int __wrap_rti_cgroup_read_io(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
                               uint64_t *read_bytes, uint64_t *write_bytes, bool *is_whole);
+int __wrap_rti_cgroup_read_memory_peak(const struct rti_cgroup *cgroup,
+                                       const struct rti_context *ctx, uint64_t *bytes);
 bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
                                     bool may_have_left_v2);
 struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all);
@@ -91,6 +96,16 @@ int __wrap_rti_cgroup_read_io(const struct rti_cgroup *cgroup, const struct rti_
 	*write_bytes = 6;
 	*is_whole = says.is_io_whole;
 	return 0;
+}
+
+int __wrap_rti_cgroup_read_memory_peak(const struct rti_cgroup *cgroup,
+                                       const struct rti_context *ctx, uint64_t *bytes)
+{
+	(void)cgroup;
+	(void)ctx;
+	if (says.memory_error == 0)
+		*bytes = 7 * MIB;
+	return says.memory_error;
 }
 
 bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struct rti_context *ctx,
@@ -261,6 +276,26 @@ START_TEST(io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole)
 }
 END_TEST
 
+START_TEST(memory_of_the_cgroup_is_a_lower_bound_if_a_process_has_left_and_unknown_if_not_read)
+{
+	static const struct {
+		int error;
+		uint32_t left;
+		bool is_valid, is_partial;
+	} cases[] = { { 0, RTI_CGROUP_IO, true, false },
+		      { 0, RTI_CGROUP_MEMORY, false, true },
+		      { -ENOENT, 0, false, false } };
+	struct rt_outcome outcome;
+
+	says.memory_error = cases[_i].error;
+	says.left = cases[_i].left;
+	outcome = run();
+	ck_assert_int_eq((outcome.valid & RT_HAS_CGROUP_MEMORY) != 0, cases[_i].is_valid);
+	ck_assert_int_eq((outcome.partial & RT_HAS_CGROUP_MEMORY) != 0, cases[_i].is_partial);
+	ck_assert_uint_eq(outcome.cgroup_memory_peak_bytes, cases[_i].error ? 0 : 7 * MIB);
+}
+END_TEST
+
 /* Those that fork and exit all the time may be missed by every sample. */
 START_TEST(cgroup_with_processes_that_no_sample_has_is_left_running)
 {
@@ -320,6 +355,10 @@ int main(void)
 	                    sizeof(estimates) / sizeof(estimates[0]));
 	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
 	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
+	tcase_add_loop_test(
+	    marks,
+	    memory_of_the_cgroup_is_a_lower_bound_if_a_process_has_left_and_unknown_if_not_read, 0,
+	    3);
 	tcase_add_loop_test(marks, end_is_looked_at_again_until_the_supervisor_has_reaped_no_more,
 	                    0, 3);
 	tcase_add_loop_test(marks, cgroup_with_processes_that_no_sample_has_is_left_running, 0, 2);
