@@ -129,6 +129,24 @@ START_TEST(tracker_option_that_fits_the_method_is_not_to_blame)
 }
 END_TEST
 
+/* A command runs on this system, whatever else is wrong with it. */
+START_TEST(tracker_option_for_another_root_is_to_blame)
+{
+	const char *const argv[] = { NULL };
+	const struct rt_opts tracker = { .size = sizeof(tracker), .root = "/" };
+	char message[1024] = "";
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .argv = argv,
+		                              .tracker = &tracker,
+		                              .message = message,
+		                              .message_size = sizeof(message) };
+
+	rti_start_error_describe(&opts, -EINVAL, 0);
+
+	ck_assert_msg(strstr(message, "rt_opts.root must be NULL") != NULL, "%s", message);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("start_error");
@@ -139,6 +157,7 @@ int main(void)
 	                    CASES);
 	tcase_add_test(messages, directory_with_a_name_that_is_too_long_is_to_blame);
 	tcase_add_test(messages, first_descriptor_that_is_not_open_is_named);
+	tcase_add_test(messages, tracker_option_for_another_root_is_to_blame);
 	tcase_add_loop_test(messages, tracker_option_that_fits_the_method_is_not_to_blame, 0, 3);
 	return suite_run(suite);
 }
