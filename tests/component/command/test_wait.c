@@ -17,6 +17,7 @@
 #include "suite.h"
 
 #define REAL 1 /* ask the kernel */
+#define WAITS_MAX 10000
 
 /* What the kernel says: 0 or -errno, or REAL. */
 static struct {
@@ -246,6 +247,29 @@ START_TEST(report_is_due_once_the_file_of_the_program_is_gone)
 }
 END_TEST
 
+/* The first poll finds out. */
+START_TEST(peaks_of_memory_are_polled_only_if_they_are_wanted)
+{
+	static const char *const argv[] = { "sleep", "1000", NULL };
+	const struct rt_opts tracker = { .size = sizeof(tracker),
+		                         .want = RT_HAS_CPU | (_i ? RT_HAS_RSS : 0) };
+	const struct rt_command_opts opts = { .size = sizeof(opts),
+		                              .accounting = RT_ACCOUNTING_POLL,
+		                              .argv = argv,
+		                              .tracker = &tracker };
+	struct rt_command *command;
+	uint64_t first_ns;
+
+	ck_assert_int_eq(rt_command_start(&command, &opts), 0);
+	first_ns = command->next_poll_ns;
+	for (int i = 0; i < WAITS_MAX && command->next_poll_ns == first_ns; i++)
+		ck_assert_int_eq(rt_command_wait(command, 1000000, NULL, 0), -ETIMEDOUT);
+	ck_assert_uint_ne(command->next_poll_ns, first_ns);
+	ck_assert_int_eq(command->next_poll_ns != UINT64_MAX, _i);
+	check_killed(command);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("wait");
@@ -261,5 +285,6 @@ int main(void)
 	tcase_add_test(waits, program_that_its_debugger_keeps_is_waited_for);
 	tcase_add_loop_test(waits, program_that_no_debugger_keeps_is_over, 0, 2);
 	tcase_add_loop_test(waits, report_is_due_once_the_file_of_the_program_is_gone, 0, 2);
+	tcase_add_loop_test(waits, peaks_of_memory_are_polled_only_if_they_are_wanted, 0, 2);
 	return suite_run(suite);
 }
