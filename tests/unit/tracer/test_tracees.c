@@ -79,6 +79,18 @@ START_TEST(removed_thread_leaves_no_descriptor_open)
 }
 END_TEST
 
+/* A tracer may have been started without standard input. */
+START_TEST(removed_thread_leaves_descriptor_0_closed)
+{
+	struct rtt_tracee *tracee = rtt_tracees_get(42);
+
+	ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+	*(_i ? &tracee->stat_fd : &tracee->pidfd) = STDIN_FILENO;
+	rtt_tracees_remove(42);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+}
+END_TEST
+
 START_TEST(many_threads_are_all_found)
 {
 	for (int32_t tid = 1; tid <= MANY; tid++)
@@ -100,6 +112,7 @@ int main(void)
 	tcase_add_test(tests, thread_that_is_unknown_is_not_removed);
 	tcase_add_test(tests, number_that_is_used_again_is_a_new_thread);
 	tcase_add_test(tests, removed_thread_leaves_no_descriptor_open);
+	tcase_add_loop_test(tests, removed_thread_leaves_descriptor_0_closed, 0, 2);
 	tcase_add_test(tests, many_threads_are_all_found);
 	return suite_run(suite);
 }
