@@ -19,6 +19,8 @@ int __wrap_rti_taskstats_drain(int fd, void (*each)(void *arg, const struct rti_
 static struct rti_shared_stats *shared;
 static int memory = -1;
 static int losses_left; /* of the next calls */
+static int thread;      /* the number of the thread that exits, after the pid */
+static unsigned looks;  /* at events */
 
 static uint64_t now_ns(void)
 {
@@ -33,7 +35,7 @@ int __wrap_rti_taskstats_drain(int fd, void (*each)(void *arg, const struct rti_
                                void *arg)
 {
 	const struct rti_task_exit last = { .pid = getpid(),
-		                            .tid = getpid(),
+		                            .tid = getpid() + thread,
 		                            .is_last = true,
 		                            .lifetime_ns = 1000000000,
 		                            .cpu_ns = 1,
@@ -51,6 +53,7 @@ int __wrap_rti_taskstats_drain(int fd, void (*each)(void *arg, const struct rti_
 
 static bool handle_no_events(void)
 {
+	looks++;
 	return true;
 }
 
@@ -104,6 +107,30 @@ START_TEST(cpu_clock_of_an_exit_was_read_now)
 }
 END_TEST
 
+/* Events are read only for processes that are not known yet. */
+START_TEST(account_of_any_thread_is_added_to_its_process_at_once)
+{
+	const struct rti_process_record *record = rts_record_add(getpid(), getppid(), now_ns());
+	int *fd = rts_accounts_socket();
+
+	thread = _i;
+	take_descriptor(fd, 500);
+	rts_accounts_receive(handle_no_events);
+	ck_assert_uint_ne(record->flags & RTI_RECORD_ACCOUNTED, 0);
+	ck_assert_uint_eq(looks, 0);
+}
+END_TEST
+
+START_TEST(account_of_an_unknown_process_is_kept_until_events_are_read)
+{
+	int *fd = rts_accounts_socket();
+
+	take_descriptor(fd, 500);
+	rts_accounts_receive(handle_no_events);
+	ck_assert_uint_eq(looks, 1);
+}
+END_TEST
+
 /* E.g.: a filter of system calls fails each call. */
 START_TEST(loss_that_lasts_ends_the_call_and_the_next_one_goes_on)
 {
@@ -129,6 +156,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_loop_test(tcase, cpu_clock_of_an_exit_was_read_now, 0, 2);
+	tcase_add_loop_test(tcase, account_of_any_thread_is_added_to_its_process_at_once, 0, 2);
+	tcase_add_test(tcase, account_of_an_unknown_process_is_kept_until_events_are_read);
 	tcase_add_test(tcase, loss_that_lasts_ends_the_call_and_the_next_one_goes_on);
 	return suite_run(suite);
 }
