@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -22,6 +23,23 @@ static struct rti_trace_record fill(int32_t tid)
 		close(tracee.pidfd);
 	return record;
 }
+
+/* Each thread takes two. */
+START_TEST(tracer_may_open_as_many_descriptors_as_the_hard_limit_allows)
+{
+	struct rlimit limit;
+	rlim_t most;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	most = limit.rlim_max;
+	limit.rlim_cur = 100;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	rtt_identity_begin();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	ck_assert_uint_eq(limit.rlim_cur, most);
+	ck_assert_uint_eq(limit.rlim_max, most);
+}
+END_TEST
 
 START_TEST(live_thread_has_its_own_numbers)
 {
@@ -57,6 +75,7 @@ int main(void)
 	Suite *suite = suite_create("tracer_identity");
 	TCase *tests = suite_case(suite, "identity");
 
+	tcase_add_test(tests, tracer_may_open_as_many_descriptors_as_the_hard_limit_allows);
 	tcase_add_test(tests, live_thread_has_its_own_numbers);
 	tcase_add_test(tests, thread_that_cannot_be_read_has_no_user_and_no_cpu);
 	return suite_run(suite);
