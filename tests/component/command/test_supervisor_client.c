@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a start under a supervisor says if the program could not be placed: the test takes the place
- * of the supervisor in the process of the caller. */
+/* What a start under a supervisor says if the program could not be placed, and what its handle
+ * keeps: the test takes the place of the supervisor in the process of the caller. */
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "command/own_supervisor.h"
 #include "command/supervisor_client.h"
@@ -29,11 +31,26 @@ START_TEST(program_that_cannot_be_placed_was_not_started)
 }
 END_TEST
 
+/* A host may have no standard input, so that either is descriptor 0. */
+START_TEST(closed_handle_leaves_no_descriptor_open)
+{
+	struct rti_supervisor s = { .socket = _i == 0 ? STDIN_FILENO : -1,
+		                    .memory = _i == 0 ? -1 : STDIN_FILENO };
+
+	ck_assert_int_ge(fcntl(STDIN_FILENO, F_GETFD), 0);
+	rti_supervisor_close_copy(&s);
+	ck_assert_int_eq(fcntl(STDIN_FILENO, F_GETFD), -1);
+	ck_assert_int_eq(s.socket, -1);
+	ck_assert_int_eq(s.memory, -1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("supervisor_client");
 	TCase *tcase = suite_case(suite, "start");
 
 	tcase_add_test(tcase, program_that_cannot_be_placed_was_not_started);
+	tcase_add_loop_test(tcase, closed_handle_leaves_no_descriptor_open, 0, 2);
 	return suite_run(suite);
 }
