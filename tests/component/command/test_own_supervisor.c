@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <rtrack/rtrack.h>
 
@@ -121,9 +122,18 @@ static int start_with(struct rt_command_opts opts, struct rt_command **command)
 	return err;
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+	struct timespec used;
+
+	ck_assert_int_eq(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used), 0);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
 /* Run a program to its end. Returns whether the caller was its own supervisor. */
 static bool is_own_with(struct rt_command_opts opts)
 {
+	uint64_t before_ns = thread_cpu_ns();
 	struct rt_command *command;
 	struct rt_outcome outcome;
 	bool is_own;
@@ -132,6 +142,7 @@ static bool is_own_with(struct rt_command_opts opts)
 	is_own = command->supervisor.is_own;
 	ck_assert_int_eq(rt_command_wait(command, -1, &outcome, sizeof(outcome)), 0);
 	ck_assert_int_eq(outcome.exit_code, 7);
+	ck_assert_uint_le(command->supervisor.own_cpu_ns, thread_cpu_ns() - before_ns);
 	rt_command_free(command);
 	assert_no_children();
 	return is_own;
