@@ -14,7 +14,7 @@
 #define WRITTEN 3 /* write_bytes */
 
 /* Bytes that io says were written; GONE: there is no file; TORN: it has no such line. */
-enum { GONE = -1, TORN = -2 };
+enum { GONE = -1, TORN = -2, DISTINCT = -3 }; /* DISTINCT: each line has a number of its own */
 
 static struct {
 	int of_zombie, of_self, of_self_later;
@@ -32,6 +32,10 @@ static ssize_t write_io(int written, char *text, size_t size)
 		return -ESRCH;
 	if (written == TORN)
 		return snprintf(text, size, "rchar: 1\n");
+	if (written == DISTINCT)
+		return snprintf(text, size,
+		                "rchar: 10\nwchar: 20\nsyscr: 30\nsyscw: 40\nread_bytes: 50\n"
+		                "write_bytes: 60\ncancelled_write_bytes: 70\n");
 	return snprintf(text, size,
 	                "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\n"
 	                "write_bytes: %d\ncancelled_write_bytes: 0\n",
@@ -98,6 +102,21 @@ START_TEST(io_of_a_reaped_child_is_counted_or_noted_as_unread)
 }
 END_TEST
 
+START_TEST(each_line_of_io_is_added_to_its_own_counter)
+{
+	static const uint64_t sums[RTS_IO_COUNTERS] = { 20, 40, 100, 120, 140, 60, 80 };
+	struct rts_reaped_io io = { 0 };
+
+	files.of_zombie = DISTINCT;
+	for (int i = 0; i < 2; i++) {
+		rts_reaped_io_before(&io, NULL, ZOMBIE);
+		rts_reaped_io_after(&io, NULL, true);
+	}
+	for (int i = 0; i < RTS_IO_COUNTERS; i++)
+		ck_assert_uint_eq(io.sum[i], sums[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reaped_io_files");
@@ -105,5 +124,6 @@ int main(void)
 	tcase_add_loop_test(suite_case(suite, "files"),
 	                    io_of_a_reaped_child_is_counted_or_noted_as_unread, 0,
 	                    sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(suite_case(suite, "counters"), each_line_of_io_is_added_to_its_own_counter);
 	return suite_run(suite);
 }
