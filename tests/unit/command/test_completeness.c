@@ -111,6 +111,23 @@ START_TEST(ignored_sigchld_is_no_reason_if_every_process_was_waited_for)
 }
 END_TEST
 
+/* E.g.: by ticks of 4 ms, a process that sleeps at each of them has used nothing. Other figures of
+ * the members are as good as ever. */
+START_TEST(cpu_time_by_ticks_is_bounded_by_the_cgroup_though_every_process_was_waited_for)
+{
+	struct rti_completeness_known known = with_proof();
+	struct rti_completeness got = rti_completeness(&known);
+
+	ck_assert_uint_lt(got.high_ns, 1100 * MS);
+	known.reasons = RT_REASON_CLOCK_TICKS;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, RT_REASON_CLOCK_TICKS);
+	ck_assert_uint_eq(got.member_reasons, 0);
+	ck_assert(!got.is_member_short);
+	ck_assert_uint_ge(got.high_ns, 3000 * MS);
+}
+END_TEST
+
 /* Processes that run on may start others, which the proof does not have. */
 START_TEST(ignored_sigchld_is_a_reason_as_long_as_processes_run_on)
 {
@@ -352,6 +369,8 @@ int main(void)
 	tcase_add_test(tests, program_alone_is_complete_whatever_else_runs);
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
 	tcase_add_test(tests, ignored_sigchld_is_no_reason_if_every_process_was_waited_for);
+	tcase_add_test(
+	    tests, cpu_time_by_ticks_is_bounded_by_the_cgroup_though_every_process_was_waited_for);
 	tcase_add_test(tests, ignored_sigchld_is_a_reason_as_long_as_processes_run_on);
 	tcase_add_test(tests, cpu_times_in_ticks_make_cpu_time_alone_incomplete);
 	tcase_add_test(tests, busy_system_with_proof_is_complete_to_one_tick);
