@@ -204,24 +204,28 @@ static uint64_t set_activity(struct state *st, const struct rti_stat *stat, stru
 }
 
 /* Emulated kernels have a file of zeros, or of numbers that stand still. A CPU was idle or busy all
- * the time, so what all modes have counted grows by the time that has passed, on each CPU. */
-static bool is_counting(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t now_ns)
+ * the time, so what all modes have counted grows by the time that has passed, on each CPU. Below
+ * another root the file may be a copy. */
+static bool is_counting(struct state *st, const struct rti_context *ctx,
+                        const struct rti_cpu_ticks *ticks, uint64_t now_ns)
 {
 	uint64_t counted = ticks->user + ticks->nice + ticks->system + ticks->idle + ticks->iowait +
 	                   ticks->irq + ticks->softirq + ticks->steal;
 	uint64_t passed = (now_ns - st->counted_at_ns) / st->tick_ns;
-	bool is_first = st->counted_at_ns == 0, is_counting = counted > 0;
+	uint64_t least = passed * rti_min(st->online, st->counted_on) / 2;
+	bool has_grown = true;
 
-	if (!is_first && passed < BELIEVED_AFTER_TICKS)
+	if (ctx->procfs->is_foreign || counted == 0)
+		return counted > 0;
+	if (st->counted_at_ns && passed < BELIEVED_AFTER_TICKS)
 		return st->is_believed;
 	/* A fall is for rti_counter_hold() to judge. */
-	if (!is_first && counted >= st->counted)
-		is_counting &=
-		    counted - st->counted >= passed * rti_min(st->online, st->counted_on) / 2;
+	if (st->counted_at_ns && counted >= st->counted)
+		has_grown = counted - st->counted >= least;
 	st->counted = counted;
 	st->counted_at_ns = now_ns;
 	st->counted_on = st->online;
-	return is_counting;
+	return has_grown;
 }
 
 static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
@@ -247,7 +251,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	if (err < 0)
 		return err;
 	st->rows.is_due = true;
-	st->is_believed = is_counting(st, &stat.total, out->monotonic_ns);
+	st->is_believed = is_counting(st, ctx, &stat.total, out->monotonic_ns);
 	if (st->is_believed) {
 		measured = RT_HAS_CPU | RT_HAS_CPU_MODES;
 		complete = set_total(st, &stat.total, tick_ns, out) |

@@ -290,6 +290,7 @@ START_TEST(modes_that_grow_by_less_than_half_of_the_time_are_unknown)
 	};
 	unsigned idle = 1000;
 
+	s.procfs.is_foreign = false; /* as if it was this system */
 	s.at_ns = 1000 * TICK;
 	for (size_t i = 0; i <= sizeof(steps) / sizeof(steps[0]); i++) {
 		uint64_t known = RT_HAS_CPU | RT_HAS_CPU_MODES;
