@@ -28,6 +28,7 @@
 #define LOOKS_MAX 16      /* in one sample */
 #define FILES_MAX 256     /* of one member */
 #define MOUNTS_MAX 64
+#define QUIET_NS 1000000000u /* where no such file system is mounted */
 
 struct mounts {
 	size_t count;
@@ -156,12 +157,13 @@ static bool maps_any(const struct rti_context *ctx, int32_t pid, const struct mo
 	return false;
 }
 
-static bool uses_any(const struct rti_context *ctx, int32_t pid)
+static bool uses_any(const struct rti_context *ctx, int32_t pid, bool *has_mounts)
 {
 	struct mounts mounts = { 0 };
 	struct search search = { .ctx = ctx, .mounts = &mounts, .pid = pid };
 
-	if (!find_mounts(ctx, pid, &mounts))
+	*has_mounts = find_mounts(ctx, pid, &mounts);
+	if (!*has_mounts)
 		return false;
 	rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "fdinfo").text, check_descriptor,
 	                &search);
@@ -179,6 +181,15 @@ static bool may_have_reaped(const struct rti_tree *tree, const struct rti_member
 	return !tree->ledger.self_only && (m->family.has_children || m->stat.cminflt > 0);
 }
 
+/* Most trees have no such file system: they are looked at once a second, and at their end. */
+static bool is_quiet(const struct rti_tree *tree)
+{
+	const struct rti_served_reads *served = &tree->served_reads;
+
+	return served->is_seen || !(tree->want & RT_HAS_IO) ||
+	       (tree->now_ns < served->quiet_until_ns && !tree->is_final);
+}
+
 void rti_served_reads_look(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_served_reads *served = &tree->served_reads;
@@ -189,9 +200,9 @@ void rti_served_reads_look(struct rti_tree *tree, struct rti_member *m)
 	/* What was found stands for a while. */
 	bool is_fresh =
 	    !tree->is_final && m->served.at_ns && tree->now_ns - m->served.at_ns < RTI_SELDOM_NS;
+	bool has_mounts;
 
-	if (served->is_seen || !(tree->want & RT_HAS_IO) || bytes < ENOUGH_BYTES ||
-	    may_have_reaped(tree, m))
+	if (is_quiet(tree) || bytes < ENOUGH_BYTES || may_have_reaped(tree, m))
 		return;
 	if (served->looked_at_ns != tree->now_ns)
 		served->looks = 0;
@@ -200,7 +211,8 @@ void rti_served_reads_look(struct rti_tree *tree, struct rti_member *m)
 		if (served->looks++ >= LOOKS_MAX)
 			return;
 		m->served.at_ns = tree->now_ns;
-		served->is_seen = uses_any(tree->ctx, m->pid);
+		served->is_seen = uses_any(tree->ctx, m->pid, &has_mounts);
+		served->quiet_until_ns = has_mounts ? 0 : tree->now_ns + QUIET_NS;
 	}
 	m->served.bytes += bytes;
 	m->served.fetched += fetched;
@@ -217,12 +229,14 @@ void rti_served_reads_look_at_ended(struct rti_tree *tree, const struct rt_metri
 	int32_t pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
 	struct mounts mounts = { .for_ended = true };
 
-	if (served->is_seen || !(tree->want & RT_HAS_IO) || bytes < ENOUGH_BYTES)
+	if (is_quiet(tree) || bytes < ENOUGH_BYTES)
 		return;
 	/* The supervisor, or another member, shows the mounts of the ended. */
-	if (!is_from_storage(bytes, fetched))
+	if (!is_from_storage(bytes, fetched)) {
 		served->is_seen =
 		    find_mounts(tree->ctx, pid, &mounts) || find_mounts(tree->ctx, 0, &mounts);
+		served->quiet_until_ns = tree->now_ns + QUIET_NS;
+	}
 	served->bytes += bytes;
 	served->fetched += fetched;
 }

@@ -158,8 +158,9 @@ struct rti_served_reads {
 	bool is_seen; /* there may be some, in no account of a member: from now on */
 	/* What was looked at so far, of members and of what has ended. */
 	uint64_t bytes, fetched;
-	uint64_t looked_at_ns; /* the sample of the last look */
-	unsigned looks;        /* in that sample */
+	uint64_t looked_at_ns;   /* the sample of the last look */
+	unsigned looks;          /* in that sample */
+	uint64_t quiet_until_ns; /* no such file system was mounted */
 };
 
 struct rti_tree {
