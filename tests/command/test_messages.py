@@ -112,7 +112,7 @@ class Messages(Case):
                              (["run", "--timeout", "0s"], "more than 0, at most"),
                              (["run", "--count", "0"], "at least 1"),
                              (["rusage", "--pid", "0"], "at least 1"),
-                             (["trace", "--ring-bytes", "99999999999"], "at most 67108864")):
+                             (["trace", "--ring-bytes", "65M"], "at most 64M")):
             self.assertIn(f"invalid {self.name_of(words[1])} '{words[2]}': ", self.refuse(*words))
             self.assertIn(valid, self.refuse(*words))
 

@@ -131,7 +131,7 @@ static const char *valid_range(const struct option_row *row)
 	if (row->key == 'i')
 		return "at least 1ms, at most 104000d";
 	if (row->key == KEY_RING_BYTES)
-		return "at least 1, at most 67108864 (64 MiB)";
+		return "at most 64M";
 	return strcmp(row->argument, "TIME") == 0 ? "more than 0, at most 104000d" : "at least 1";
 }
 

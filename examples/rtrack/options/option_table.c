@@ -80,7 +80,7 @@ static const struct option_row rows[] = {
 	{ 'f', FOR_TRACE, "format", "FORMAT",
 	  "text, jsonl or tracee; default: by the suffix of FILE" },
 	{ 'd', FOR_TRACE, "duration", "TIME", "end the trace after this time" },
-	{ KEY_RING_BYTES, FOR_TRACE, "ring-bytes", "N",
+	{ KEY_RING_BYTES, FOR_TRACE, "ring-bytes", "SIZE",
 	  "memory for calls that wait to be written; default 32 MiB" },
 	{ 'q', FOR_TRACE, "quiet", NULL, "write no summary" },
 	{ KEY_CHILDREN, FOR_RUSAGE, "children", NULL, "show the children that rtrack waited for" },

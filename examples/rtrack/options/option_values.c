@@ -187,6 +187,13 @@ static int set_limit(struct options *o, int key, const char *word)
 	}
 }
 
+static int set_ring_bytes(struct options *o, const char *word)
+{
+	int err = parse_size(word, &o->ring_bytes);
+
+	return err == 0 && o->ring_bytes > RING_BYTES_MAX ? -ERANGE : err;
+}
+
 /* Returns where an option keeps a text that must not be empty, or NULL if it has another value. */
 static const char **find_text(struct options *o, int key)
 {
@@ -254,7 +261,7 @@ int option_set_value(struct options *o, int key, const char *argument)
 	case KEY_BACK_END:
 		return set_back_end(o, argument);
 	case KEY_RING_BYTES:
-		return parse_count(argument, RING_BYTES_MAX, &o->ring_bytes);
+		return set_ring_bytes(o, argument);
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:
