@@ -1255,8 +1255,9 @@ class Command:
     number in the program. The value is a number or a file of the caller, where it stays open, or
     None to close the descriptor, or subprocess.DEVNULL for /dev/null. With ``only_fds`` it inherits
     0, 1 and 2 alone. ``new_group`` and ``new_session`` make it the leader of a process group or
-    session. With ``kill_on_free``, close() ends all that still runs. ``start_timeout`` is the time
-    in seconds until the program is executed, at most; 0: no bound.
+    session. With ``kill_on_free``, close() and the end of the interpreter end all that still runs;
+    else it runs on. ``start_timeout`` is the time in seconds until the program is executed, at
+    most; 0: no bound.
 
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
@@ -1426,7 +1427,7 @@ class Command:
                 raise lost
             if isinstance(error, InterruptedError) and self._is_interrupted:
                 self._is_interrupted = False
-                raise error
+                raise InterruptedError(errno.EINTR, "interrupt() was called")
             # Signal handlers run by now. One raises an exception if the wait must end.
             is_in_time = deadline is None or time.monotonic() < deadline
             if not isinstance(error, InterruptedError) and not (
