@@ -18,21 +18,19 @@ static unsigned adds, failing_add, interruptions;
 
 int __real_rti_wakeup_add(const struct rti_wakeup *wakeup, int fd);
 int __wrap_rti_wakeup_add(const struct rti_wakeup *wakeup, int fd);
-int __real_rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
-                           size_t out_size);
-int __wrap_rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
-                           size_t out_size);
+int __real_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns);
 
 int __wrap_rti_wakeup_add(const struct rti_wakeup *wakeup, int fd)
 {
 	return ++adds == failing_add ? -ENOSPC : __real_rti_wakeup_add(wakeup, fd);
 }
 
-int __wrap_rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
-                           size_t out_size)
+/* That of a wait, which has a waker. */
+int __wrap_rti_pidfd_wait(int fd, int waker, int64_t timeout_ns)
 {
-	if (interruptions == 0)
-		return __real_rt_command_wait(c, timeout_ns, out, out_size);
+	if (waker < 0 || interruptions == 0)
+		return __real_rti_pidfd_wait(fd, waker, timeout_ns);
 	interruptions--;
 	return -EINTR;
 }
@@ -54,7 +52,7 @@ static void end(struct rt_command *command)
 	struct rt_outcome outcome;
 
 	ck_assert_int_eq(rt_command_kill(command), 0);
-	ck_assert_int_eq(__real_rt_command_wait(command, -1, &outcome, sizeof(outcome)), 0);
+	ck_assert_int_eq(rt_command_wait(command, -1, &outcome, sizeof(outcome)), 0);
 	ck_assert_int_eq(outcome.signal, SIGKILL);
 	rt_command_free(command);
 }
