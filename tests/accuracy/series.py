@@ -10,7 +10,7 @@ from runner import Phase, Result
 
 Row = Dict[str, Any]
 
-# A row has the time at which its sample began. The sample reads a little later.
+# A row has a time within its sample: that of its account, which is read before or after the memory.
 SAMPLE_NS = 100_000_000
 # Members are read one after another, so a valid sum is that of a moment only if they hold still.
 VALID_TOLERANCE = 0.02
@@ -19,9 +19,9 @@ RESOLUTION = 64 * 1024
 
 def phase_of(row: Row, phases: Sequence[Phase]) -> Optional[Phase]:
     """Return the phase in which the whole sample was taken, or None if it was between phases."""
-    began = round(row["monotonic_seconds"] * 1e9)
+    at = round(row["monotonic_seconds"] * 1e9)
     return next((phase for phase in phases
-                 if phase.begin_ns <= began and began + SAMPLE_NS <= phase.end_ns), None)
+                 if phase.begin_ns <= at - SAMPLE_NS and at + SAMPLE_NS <= phase.end_ns), None)
 
 
 def reading_of_row(row: Row) -> Reading:
