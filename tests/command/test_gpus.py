@@ -190,7 +190,8 @@ class Gpus(Case):
                                    "sh", "-c", work)
         done = subprocess.run(words, env=self.environment(), timeout=PATIENCE_S,
                               capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        notes = [line for line in done.stderr.splitlines() if "samples were missed" not in line]
+        self.assertEqual((done.returncode, notes), (0, []))
         got = read_csv(rows)
         self.assertIn(1, [row["process_gpu_vram_mib"] for row in got])
         self.assertIn(1, [row["process_gpu_utilized"] for row in got])
