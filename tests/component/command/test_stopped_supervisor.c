@@ -15,6 +15,8 @@
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
+#include "command/handle.h"
 #include "frozen.h"
 #include "os/platform.h"
 #include "os/process/helper.h"
@@ -218,13 +220,20 @@ START_TEST(supervisor_that_is_stopped_between_two_messages_is_continued)
 }
 END_TEST
 
-/* The program runs on: its supervisor is to reap it. */
+static int is_stopped(void *pid)
+{
+	return thread_state(*(const int32_t *)pid, *(const int32_t *)pid) == 'T';
+}
+
+/* The program runs on: its supervisor is to reap it. One that stops itself after it was freed would
+ * stay so. */
 START_TEST(supervisor_that_is_stopped_when_it_is_freed_is_continued)
 {
 	struct rt_command *command;
 
 	script = "BPRS";
 	ck_assert_int_eq(start(&command, 0), 0);
+	wait_until(is_stopped, &command->supervisor.supervisor_pid);
 	rt_command_free(command);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
