@@ -73,11 +73,13 @@ class Frozen(Case):
         self.addCleanup(cgroup.remove)
         return cgroup
 
-    def start_frozen(self, cgroup: Cgroup, script: str, *options: str) -> "subprocess.Popen[Any]":
+    def start_frozen(self, cgroup: Cgroup, script: str, *options: str,
+                     **kwargs: Any) -> "subprocess.Popen[Any]":
         with open(self.errors, "w") as errors:
             process = self.start([
                 RTRACK, "run", "--summary", "json", "--summary-file", self.summary_file, *options,
-                "sh", "-c", script, "sh", cgroup.path, cgroup.file, cgroup.frozen], stderr=errors)
+                "sh", "-c", script, "sh", cgroup.path, cgroup.file, cgroup.frozen], stderr=errors,
+                **kwargs)
         wait_until(cgroup.has_frozen)
         return process
 
@@ -117,6 +119,15 @@ class Frozen(Case):
         cgroup = self.make_v1()
         process = self.start_frozen(cgroup, ALONE)
         process.terminate()
+        self.check_given_up(process, cgroup.members()[0], 125)
+
+    def test_signal_that_comes_while_rows_are_written_is_not_lost(self) -> None:
+        """rtrack does not wait for the command then: it waits for room in a full pipe."""
+        cgroup = self.make_v1()
+        process = self.start_frozen(cgroup, ALONE, "-o", "-", "-i", "1ms", stdout=subprocess.PIPE)
+        wait_until(lambda: "pipe_write" in read_proc(process.pid, "wchan"))
+        process.terminate()
+        self.start(["cat"], stdin=process.stdout, stdout=subprocess.DEVNULL)
         self.check_given_up(process, cgroup.members()[0], 125)
 
     def test_command_that_is_thawed_in_time_is_not_given_up(self) -> None:

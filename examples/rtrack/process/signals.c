@@ -24,7 +24,9 @@ static volatile sig_atomic_t end_requested, stop_requested, end_forwarded, ends_
 static sigset_t mask_before;
 
 /* A stopped command acts on TERM or HUP only when it is continued, as by timeout(1). A command that
- * has ended cannot decide what a signal means. So rtrack waits for nothing else. */
+ * has ended cannot decide what a signal means. So rtrack waits for nothing else. rtrack may not be
+ * waiting for the command now: then the next wait ends, so that it looks at what was asked for.
+ * E.g.: it waits for room in a pipe. */
 static void forward(int signal)
 {
 	struct rt_command *command = target;
@@ -37,6 +39,7 @@ static void forward(int signal)
 	if (is_end) {
 		rt_command_signal(command, SIGCONT);
 		end_forwarded = 1;
+		rt_command_interrupt(command);
 	}
 }
 
@@ -48,12 +51,12 @@ static void end_wait(int signal)
 	if (!command)
 		return;
 	end_forwarded = 1;
-	if (rt_command_signal(command, 0) != -ESRCH) {
-		end_requested |= ends_at_once;
-		return;
+	if (rt_command_signal(command, 0) == -ESRCH) {
+		rt_command_signal(command, signal);
+		end_requested = 1;
 	}
-	rt_command_signal(command, signal);
-	end_requested = 1;
+	end_requested |= ends_at_once;
+	rt_command_interrupt(command);
 }
 
 /* A handler, because the command would inherit SIG_IGN. */

@@ -22,7 +22,8 @@ int signals_pending_end(void);
 
 /* Forward TERM, HUP, USR1, USR2 and CONT to the command, including those that are pending, and CONT
  * after TERM and HUP. INT and QUIT do nothing: a terminal sends them to the command as well. Once
- * the command has ended, all but USR1, USR2 and CONT request the end. */
+ * the command has ended, all but USR1, USR2 and CONT request the end. Those also end the wait for
+ * the command that is in progress, or the next one. */
 void signals_forward(struct rt_command *command);
 
 /* Whether the next INT, QUIT, TERM or HUP requests the end also while the command runs. Requests

@@ -88,9 +88,10 @@ void ending_look(struct ending *e)
 	case PATIENCE_WAITS:
 		break;
 	case PATIENCE_WARNS:
-		warn_of_left(e);
+		/* Before the line, which a signal may answer. */
 		if (!e->has_begun)
 			signals_end_at_once(true);
+		warn_of_left(e);
 		break;
 	case PATIENCE_ENDS:
 		e->is_given_up = true;
@@ -123,9 +124,13 @@ bool ending_is_graceful(const struct ending *e)
 void ending_finish(struct ending *e, struct rt_outcome *outcome)
 {
 	for (;;) {
+		int err;
+
 		kill_all(e);
-		if (rt_command_wait(e->command, 0, outcome, sizeof(*outcome)) < 0 ||
-		    outcome->left_running == 0)
+		do {
+			err = rt_command_wait(e->command, 0, outcome, sizeof(*outcome));
+		} while (err == -EINTR);
+		if (err < 0 || outcome->left_running == 0)
 			return;
 		e->left_running = outcome->left_running;
 		ending_look(e);
