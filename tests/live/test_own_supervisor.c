@@ -78,7 +78,9 @@ END_TEST
 START_TEST(orphan_is_reaped_and_counted)
 {
 	struct rt_command *command = start_self(
-	    methods[_i], "(sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' &); sleep 0.3");
+	    methods[_i],
+	    "pid=$(sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done' "
+	    ">/dev/null & echo $!); while kill -0 $pid 2>/dev/null; do sleep 0.01; done");
 	struct rt_outcome outcome = finish_command(command);
 
 	ck_assert_uint_eq(outcome.left_running, 0);
