@@ -166,7 +166,7 @@ static int start_command(void *self, const struct rti_trace_request *request,
 	end_starter(t, command, err < 0 && err != -ECHILD);
 	if (err == 0)
 		return rti_ptrace_describe(request, &report);
-	rti_ptrace_describe_tracer(request, err);
+	rti_ptrace_describe_tracer(request, true, err);
 	return err == -EBUSY ? -ECHILD : err;
 }
 
@@ -202,7 +202,7 @@ static int open_trace(void **self, const struct rti_trace_request *request)
 	t->owner = t->platform.getpid();
 	err = rti_tracer_start(&t->tracer, request);
 	if (err < 0)
-		rti_ptrace_describe_tracer(request, err);
+		rti_ptrace_describe_tracer(request, false, err);
 	if (err == 0)
 		err = rti_wakeup_open(&t->wakeup, true);
 	if (err == 0)

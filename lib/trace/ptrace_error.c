@@ -10,11 +10,13 @@
 #include "util/decimal.h"
 #include "util/sentence.h"
 
-void rti_ptrace_describe_tracer(const struct rti_trace_request *request, int err)
+void rti_ptrace_describe_tracer(const struct rti_trace_request *request, bool has_begun, int err)
 {
 	struct rti_text text = rti_text(request->reason, request->reason_size);
+	bool is_late = has_begun && err == -ETIMEDOUT;
 
-	rti_say(&text, RTI_CAUSE_TRACER, err, &(struct rti_values){ .name = RTI_TRACER_NAME });
+	rti_say(&text, is_late ? RTI_CAUSE_START_TIMEOUT : RTI_CAUSE_TRACER, err,
+	        &(struct rti_values){ .name = RTI_TRACER_NAME });
 }
 
 /* -EPERM of a process that is not traced yet. */
