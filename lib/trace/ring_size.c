@@ -5,13 +5,15 @@
  * leaves too little for what is traced, would have the kernel kill that. */
 #include "trace/ring_size.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include <rtrack/rtrack.h>
 
 #include "os/procfs.h"
+#include "parse/parse.h"
+#include "parse/scan.h"
 #include "util/arith.h"
+#include "util/visit.h"
 
 #define LEAST 65536u      /* a page, on any machine */
 #define USUAL (32u << 20) /* for 131,072 calls */
@@ -27,33 +29,21 @@ uint32_t rti_ring_size_within(uint64_t left_bytes)
 	return bytes;
 }
 
-/* Whether a line of /proc/self/cgroup is of the hierarchy of v1 that has memory, perhaps with other
- * controllers. E.g.: "4:cpu,memory:/a". */
-static bool has_memory(const char *line)
+/* Keep the path for memory: of the hierarchy of v1 that has memory, perhaps with other controllers,
+ * else of v2. */
+static int note_path(void *arg, const struct rti_pid_cgroup *entry)
 {
-	const char *at = strchr(line, ':');
+	struct rti_scan *path = arg, controllers = entry->controllers, item;
 
-	for (at = at ? at + 1 : ""; *at && *at != ':'; at += strcspn(at, ",:"), at += *at == ',') {
-		if (strncmp(at, "memory", 6) == 0 && (at[6] == ',' || at[6] == ':'))
-			return true;
+	if (entry->hierarchy == 0 && !path->at)
+		*path = entry->path;
+	while (rti_scan_item(&controllers, &item)) {
+		if (rti_scan_is(&item, "memory")) {
+			*path = entry->path;
+			return RTI_STOP;
+		}
 	}
-	return false;
-}
-
-/* Returns the line of /proc/self/cgroup for memory: of v1 if memory is there, else of v2. NULL:
- * none. */
-static char *memory_line(char *text)
-{
-	char *v2 = NULL;
-
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		if (has_memory(line))
-			return line;
-		if (strncmp(line, "0::", 3) == 0)
-			v2 = line;
-	}
-	return v2;
+	return RTI_CONTINUE;
 }
 
 /* Returns what a cgroup and those above it may still use, by its own use. If it is not known,
@@ -80,13 +70,21 @@ static uint64_t left_in(const char *line)
 static uint64_t left_for_caller(void)
 {
 	uint64_t least = UINT64_MAX;
+	struct rti_scan path = { NULL, NULL };
 	struct rti_buf buf = { 0 };
 	struct rti_procfs procfs;
 	char *line = NULL, *end;
 
 	rti_procfs_use_names(&procfs, &rti_procfs_linux);
 	if (rti_procfs_read(&procfs, RTI_PROC, "self/cgroup", RTI_SEQ_FILE, &buf) == 0)
-		line = memory_line(buf.data);
+		rti_parse_pid_cgroup(buf.data, buf.len, note_path, &path);
+	if (path.at) {
+		/* The whole line: it names the hierarchy. */
+		buf.data[path.end - buf.data] = '\0';
+		line = buf.data + (path.at - buf.data);
+		while (line > buf.data && line[-1] != '\n')
+			line--;
+	}
 	while (line && (end = strrchr(line, '/')) && end[1] != '\0') {
 		least = rti_min(least, left_in(line));
 		*end = '\0';
