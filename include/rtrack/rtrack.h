@@ -1913,7 +1913,7 @@ struct rt_outcome {
 	 * RT_OPT_PROCESS_EVENTS): they show that the parent of each process had to wait for it.
 	 * They do not show it for children (not the program itself) that had threads, or that were
 	 * traced. Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is
-	 * accounted for, within half a hundredth and 1 ms.
+	 * accounted for, within half a hundredth and 1 ms, but a hundredth of it at most.
 	 * @since 0.3 The figures are in `partial` if it is 0. CPU time is, too, if threads have
 	 * ended that may have lost more than a thousandth of it, at 20 us each (error_bound_ns). */
 	uint32_t complete;

@@ -37,8 +37,8 @@ struct rti_cpu_bounds {
  * unknown. */
 uint64_t rti_cpu_bounds_growth(uint64_t start_ns, uint64_t end_ns);
 
-/* How much CPU time may be missing from what is called complete: less than a hundredth, or than the
- * least that a process uses. */
+/* How much CPU time of missing processes there may be in what is called complete: less than a
+ * hundredth. */
 uint64_t rti_cpu_bounds_unnoticed(uint64_t total_ns);
 
 struct rti_cpu_bounds rti_cpu_bounds(const struct rti_cpu_bounds_known *known);

@@ -89,6 +89,42 @@ START_TEST(quiet_system_without_proof_is_complete)
 }
 END_TEST
 
+/* By the cgroup around it, and by process events. */
+START_TEST(short_command_is_complete_if_less_than_a_hundredth_may_be_missing)
+{
+	struct rti_completeness_known known = busy_system(), waited = with_proof();
+
+	known.total_ns = known.accounted_ns = waited.total_ns = waited.accounted_ns = 60 * MS;
+	known.growth_ns = 60 * MS + 6 * MS / 10;
+	ck_assert_uint_eq(rti_completeness(&known).reasons, 0);
+	known.growth_ns += MS / 10;
+	ck_assert_uint_eq(rti_completeness(&known).reasons, RT_REASON_UNVERIFIED);
+
+	waited.unproven_ns = 6 * MS / 10;
+	ck_assert_uint_eq(rti_completeness(&waited).reasons, 0);
+	waited.unproven_ns += MS / 10;
+	ck_assert_uint_eq(rti_completeness(&waited).reasons, RT_REASON_UNVERIFIED);
+
+	known.total_ns = known.accounted_ns = 300 * MS;
+	known.growth_ns = 302 * MS + MS / 2;
+	ck_assert_uint_eq(rti_completeness(&known).reasons, 0);
+}
+END_TEST
+
+/* A tick of a process that was waited for is in the bound, and no process that may be missing. */
+START_TEST(short_command_of_which_all_was_waited_for_is_complete)
+{
+	struct rti_completeness_known known = with_proof();
+	struct rti_completeness got;
+
+	known.total_ns = known.accounted_ns = MS;
+	got = rti_completeness(&known);
+	ck_assert_uint_eq(got.reasons, 0);
+	ck_assert(!got.is_cpu_short);
+	ck_assert_uint_eq(got.high_ns, 5 * MS);
+}
+END_TEST
+
 /* Of a process with threads nothing proves that it was waited for. */
 START_TEST(ignored_sigchld_is_no_reason_if_every_process_was_waited_for)
 {
@@ -368,6 +404,8 @@ int main(void)
 	tcase_add_test(tests, busy_system_without_proof_is_unverified);
 	tcase_add_test(tests, program_alone_is_complete_whatever_else_runs);
 	tcase_add_test(tests, quiet_system_without_proof_is_complete);
+	tcase_add_test(tests, short_command_is_complete_if_less_than_a_hundredth_may_be_missing);
+	tcase_add_test(tests, short_command_of_which_all_was_waited_for_is_complete);
 	tcase_add_test(tests, ignored_sigchld_is_no_reason_if_every_process_was_waited_for);
 	tcase_add_test(
 	    tests, cpu_time_by_ticks_is_bounded_by_the_cgroup_though_every_process_was_waited_for);
