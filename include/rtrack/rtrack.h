@@ -242,6 +242,8 @@ struct rt_tracker;
 #define RT_HAS_PEAK_TREE 0x400000000ULL
 /** Calls with which processes read and wrote. @since 0.3 */
 #define RT_HAS_IO_CALLS 0x800000000ULL
+/** System with RT_OPT_OWN_LIMITS: CPU time of the caller's own cgroup. @since 0.3 */
+#define RT_HAS_CGROUP_CPU_TIME 0x1000000000ULL
 #define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
 /** Cgroup: the most memory that was charged to it. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
@@ -301,6 +303,20 @@ struct rt_tracker;
  * exited makes the sum a lower bound, and a sample reads one file more per thread. Without
  * RT_OPT_NO_CHILDREN, the flag changes nothing: see rt_process.read_bytes. @since 0.3 */
 #define RT_OPT_IO_WITH_REAPED 0x10U
+
+/** rt_opts.flags, system tracker: fill the fields of cgroups with the figures of the cgroup that
+ * the caller was in when the tracker was made, and with the tightest limits that hold for it. So a
+ * program in a container learns what it may use, beside what the machine has.
+ *
+ * The limits are the least ones of the cgroup and of those above it, as far as the mounts show
+ * them. Cgroups that share a limit use it up together. In cgroup v1 the caller may be in another
+ * cgroup in each hierarchy: each figure is of the cgroup in the hierarchy that it comes from. A
+ * hierarchy that does not show the cgroup of the caller leaves its figures unknown.
+ *
+ * The bits are those of a cgroup tracker, without RT_HAS_CPU, RT_HAS_FAULTS and the pressure, which
+ * stay those of the system; and RT_HAS_CGROUP_CPU_TIME. With rt_opts.want 0 all of them are
+ * measured. Without this flag, rt_opts.want ignores them. @since 0.3 */
+#define RT_OPT_OWN_LIMITS 0x20U
 
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
@@ -443,7 +459,7 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
  *  @since 0.3 */
 RT_API uint64_t rt_domains(uint32_t kind);
 
-/** The domains that rt_opts.want 0 stands for.
+/** The domains that rt_opts.want 0 stands for, without RT_OPT_OWN_LIMITS.
  *
  *  A later release adds one only if it costs no file read and no process. A program that wants more
  *  names it in rt_opts.want.
@@ -889,8 +905,8 @@ struct rt_metrics {
 	 * for members since the previous sample. @since 0.3 */
 	uint64_t gpus_used;
 
-	/* From here on: of cgroups only, with all cgroups below. The v2 file comes first, the v1
-	 * file follows after the semicolon. */
+	/* From here on: of cgroups only, with all cgroups below; and of the system with
+	 * RT_OPT_OWN_LIMITS. The v2 file comes first, the v1 file follows after the semicolon. */
 
 	/** Gauge, RT_HAS_CGROUP_MEMORY. All that is charged: anonymous memory, page cache, tmpfs
 	 * and kernel memory. `memory.current`; `memory.usage_in_bytes`, which has the cgroups below
@@ -969,6 +985,11 @@ struct rt_metrics {
 	 * two times of what it has reaped (`stat`), and with rt_opts.root the two of its own.
 	 * rt_diff() marks differences by it. 0: none, or not known. @since 0.3 */
 	uint64_t cpu_late_ns;
+	/** Counter, RT_HAS_CGROUP_CPU_TIME. System with RT_OPT_OWN_LIMITS: CPU time of the own
+	 * cgroup, with all cgroups below, in user and kernel mode. `cpu.stat`; `cpuacct.usage`.
+	 * Not known if the quota (cgroup_cpu_limit_millicores) holds for a cgroup of another name.
+	 * @since 0.3 */
+	uint64_t cgroup_cpu_ns;
 };
 
 /** Measure once.
@@ -991,7 +1012,8 @@ struct rt_metrics {
  *  GPU, one call per member that runs and grows, and one directory per new member, each at most; if
  *  the machine has no GPU, some calls a second. For a cgroup, its members as in a tree, one list of
  *  processes for each cgroup below, some fifteen files, and up to four limits for each cgroup above
- *  it; in v1 also the directory of each cgroup below.
+ *  it; in v1 also the directory of each cgroup below. With RT_OPT_OWN_LIMITS, these files and
+ *  limits for the own cgroup.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
@@ -1599,6 +1621,9 @@ struct rt_delta {
 	uint64_t cgroup_cpu_throttled_ns; /**< RT_HAS_CGROUP_CPU. @since 0.3 */
 	uint64_t cgroup_read_bytes;       /**< RT_HAS_CGROUP_IO. @since 0.3 */
 	uint64_t cgroup_write_bytes;      /**< RT_HAS_CGROUP_IO. @since 0.3 */
+	/** RT_HAS_CGROUP_CPU_TIME. Divided by interval_ns, the CPUs that the own cgroup used.
+	 * @since 0.3 */
+	uint64_t cgroup_cpu_ns;
 };
 
 /** Compute what changed from one sample to a later one of the same tracker.

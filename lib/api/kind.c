@@ -5,12 +5,13 @@
 #include <rtrack/rtrack.h>
 
 #include "cgroup/cgroup.h"
+#include "cgroup/own_limits.h"
 #include "collect/domains.h"
 #include "system/system.h"
 
 #define FLAGS_OF_TREES                                                                             \
 	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
-#define FLAGS_OF_SYSTEM RT_OPT_NETWORK_FILESYSTEMS
+#define FLAGS_OF_SYSTEM (RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_OWN_LIMITS)
 #define FLAGS_OF_CGROUPS RT_OPT_NO_PSS_READS
 
 #define TREE (1u << RT_KIND_PID)
@@ -31,7 +32,7 @@ uint64_t rti_kind_domains(uint32_t kind)
 		return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |
 		       RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY;
 	case RT_KIND_SYSTEM:
-		return rti_system_domains();
+		return rti_system_domains() | rti_own_limits_domains();
 	case RT_KIND_CGROUP:
 		return rti_cgroup_tracker_domains();
 	default:

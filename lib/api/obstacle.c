@@ -14,6 +14,8 @@ static void explain(const struct rt_tracker *t, uint64_t has, struct rti_explana
 		rti_tree_explain(t->tree, &t->last, has, out);
 	else if (t->kind == RT_KIND_CGROUP)
 		rti_cgroup_tracker_explain(t->cgroup, &t->last, has, out);
+	else if (t->own_limits && has & rti_own_limits_domains())
+		rti_own_limits_explain(t->own_limits, &t->last, has, out);
 	else
 		rti_system_explain(&t->system, &t->last, has, out);
 }

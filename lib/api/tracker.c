@@ -74,6 +74,21 @@ static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_
 	return err;
 }
 
+static int init_system(struct rt_tracker *t)
+{
+	int err = rti_system_init(&t->system, &t->ctx, t->want);
+
+	if (err < 0 || !(t->ctx.flags & RT_OPT_OWN_LIMITS))
+		return err;
+	t->own_limits = calloc(1, sizeof(*t->own_limits));
+	err = t->own_limits ? rti_own_limits_init(t->own_limits, &t->ctx, t->want) : -ENOMEM;
+	if (err < 0) {
+		free(t->own_limits);
+		rti_system_free(&t->system, &t->ctx);
+	}
+	return err;
+}
+
 static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
                         const struct rt_opts *opts)
 {
@@ -85,12 +100,27 @@ static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
 	int err = 0;
 
 	if (t->kind == RT_KIND_SYSTEM)
-		return rti_system_init(&t->system, &t->ctx, t->want);
+		return init_system(t);
 	err = rti_context_check_pids(&t->procfs, &t->platform);
 	if (err < 0)
 		return err;
 	return t->kind == RT_KIND_PID ? rti_tree_new(&t->tree, &t->ctx, &tree_opts)
 	                              : init_cgroup(t, subject->name, &tree_opts);
+}
+
+/* Programs of before 0.3 do not know RT_HAS_PROCESSES_SEEN. */
+static uint64_t choose_domains(uint32_t kind, const struct rt_opts *opts)
+{
+	uint64_t own = rti_own_limits_domains();
+	uint64_t want = opts->want;
+
+	if (!want)
+		want = rti_kind_default_domains(kind) | (opts->flags & RT_OPT_OWN_LIMITS ? own : 0);
+	if (kind == RT_KIND_SYSTEM && !(opts->flags & RT_OPT_OWN_LIMITS))
+		want &= ~own;
+	if (kind != RT_KIND_SYSTEM && want & RT_HAS_PROCESSES)
+		want |= RT_HAS_PROCESSES_SEEN;
+	return want & rti_kind_domains(kind);
 }
 
 static int init(struct rt_tracker *t, const struct rti_subject *subject, const struct rt_opts *opts,
@@ -103,10 +133,7 @@ static int init(struct rt_tracker *t, const struct rti_subject *subject, const s
 	rti_context_platform(&t->procfs, &t->platform);
 	t->ctx = (struct rti_context){ &t->procfs, &t->platform, &t->buf, opts->flags };
 	t->kind = subject->kind;
-	t->want = (opts->want ? opts->want : rti_kind_default_domains(t->kind)) &
-	          rti_kind_domains(t->kind);
-	if (t->kind != RT_KIND_SYSTEM && t->want & RT_HAS_PROCESSES)
-		t->want |= RT_HAS_PROCESSES_SEEN; /* programs of before 0.3 do not know it */
+	t->want = choose_domains(t->kind, opts);
 	t->ctx.want = t->want;
 	t->id = make_id(t);
 	err = init_subject(t, subject, opts);
@@ -198,6 +225,9 @@ void rt_tracker_free(struct rt_tracker *t)
 		rti_system_free(&t->system, &t->ctx);
 	else
 		rti_cgroup_tracker_free(t->cgroup);
+	if (t->own_limits)
+		rti_own_limits_free(t->own_limits, &t->ctx);
+	free(t->own_limits);
 	free(t->cgroup);
 	rti_buf_free(&t->buf);
 	rti_procfs_close(&t->procfs);
@@ -247,6 +277,8 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 		err = rti_cgroup_tracker_sample(t->cgroup, now.monotonic_ns, m);
 	else
 		rti_system_sample(&t->system, &t->ctx, t->want, m);
+	if (t->own_limits)
+		rti_own_limits_sample(t->own_limits, &t->ctx, m);
 	m->size = sizeof(*m);
 	m->kind = t->kind;
 	if (t->kind != RT_KIND_SYSTEM)

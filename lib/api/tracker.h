@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cgroup/cgroup.h"
+#include "cgroup/own_limits.h"
 #include "os/thread/lock.h"
 #include "system/system.h"
 #include "tree/tree.h"
@@ -26,6 +27,7 @@ struct rt_tracker {
 	struct rt_metrics last;
 	struct rti_tree *tree;             /* RT_KIND_PID; else NULL */
 	struct rti_system system;          /* RT_KIND_SYSTEM */
+	struct rti_own_limits *own_limits; /* with RT_OPT_OWN_LIMITS; else NULL */
 	struct rti_cgroup_tracker *cgroup; /* RT_KIND_CGROUP; else NULL */
 };
 

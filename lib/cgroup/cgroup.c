@@ -3,7 +3,6 @@
 #include "cgroup/cgroup.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "util/visit.h"
 
@@ -52,24 +51,6 @@ static int ignore_pid(void *arg, int32_t pid)
 
 /* --- New and free. --- */
 
-static int open_collectors(struct rti_cgroup_tracker *cgroup, uint64_t want)
-{
-	cgroup->states = calloc(rti_cgroup_collector_count, sizeof(*cgroup->states));
-	if (!cgroup->states)
-		return -ENOMEM;
-	for (size_t i = 0; i < rti_cgroup_collector_count; i++) {
-		const struct rti_cgroup_collector *c = rti_cgroup_collectors[i];
-
-		if (!(c->provides & want))
-			continue;
-		cgroup->states[i] = calloc(1, c->state_size);
-		if (!cgroup->states[i])
-			return -ENOMEM;
-		c->open(cgroup->states[i]);
-	}
-	return 0;
-}
-
 int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_context *ctx,
                             const char *name, const struct rti_tree_opts *opts)
 {
@@ -83,7 +64,7 @@ int rti_cgroup_tracker_init(struct rti_cgroup_tracker *cgroup, const struct rti_
 		rti_cgroup_members_check_pids(&cgroup->members, ctx,
 		                              &cgroup->places.place[cgroup->places.main]);
 	if (err == 0)
-		err = open_collectors(cgroup, opts->want);
+		err = rti_cgroup_account_init(&cgroup->account, opts->want);
 	tree_opts.want &= OF_MEMBERS;
 	tree_opts.list = list_members;
 	tree_opts.list_arg = cgroup;
@@ -105,12 +86,7 @@ void rti_cgroup_tracker_free(struct rti_cgroup_tracker *cgroup)
 {
 	const struct rti_context *ctx = cgroup->ctx;
 
-	for (size_t i = 0; cgroup->states && i < rti_cgroup_collector_count; i++) {
-		if (cgroup->states[i])
-			rti_cgroup_collectors[i]->close(cgroup->states[i], ctx);
-		free(cgroup->states[i]);
-	}
-	free(cgroup->states);
+	rti_cgroup_account_free(&cgroup->account, ctx);
 	if (cgroup->tree)
 		rti_tree_free(cgroup->tree);
 	rti_cgroup_members_free(&cgroup->members, ctx);
@@ -154,22 +130,6 @@ static void sum_members(struct rti_cgroup_tracker *cgroup, uint64_t now_ns, stru
 	out->valid &= ~lacking;
 }
 
-static bool collect(struct rti_cgroup_tracker *cgroup, struct rt_metrics *out)
-{
-	struct rti_cgroup_look look = {
-		.ctx = cgroup->ctx,
-		.places = &cgroup->places,
-		.want = cgroup->want,
-		.obstacles = &cgroup->obstacles,
-		.out = out,
-	};
-
-	for (size_t i = 0; i < rti_cgroup_collector_count; i++)
-		if (cgroup->states[i])
-			rti_cgroup_collectors[i]->collect(cgroup->states[i], &look);
-	return look.is_gone;
-}
-
 /* Keep the counters of a removed cgroup as they were read last. What it used after that is
  * unknown. */
 static void make_final(struct rti_cgroup_tracker *cgroup)
@@ -198,9 +158,11 @@ int rti_cgroup_tracker_sample(struct rti_cgroup_tracker *cgroup, uint64_t now_ns
 		*out = cgroup->last;
 		return -ESRCH;
 	}
-	cgroup->obstacles.met = 0;
+	cgroup->account.obstacles.met = 0;
 	sum_members(cgroup, now_ns, out);
-	if (!cgroup->members.is_removed && collect(cgroup, out))
+	if (!cgroup->members.is_removed &&
+	    rti_cgroup_account_read(&cgroup->account, cgroup->ctx, &cgroup->places, cgroup->want,
+	                            out))
 		list_members(cgroup, ignore_pid, NULL);
 	if (cgroup->members.is_removed) {
 		make_final(cgroup);
@@ -231,8 +193,6 @@ void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
                                 const struct rt_metrics *last, uint64_t has,
                                 struct rti_explanation *out)
 {
-	int bit = rti_status_bit(has);
-
 	*out = (struct rti_explanation){ .file = "" };
 	if (last->valid & has)
 		return;
@@ -240,11 +200,8 @@ void rti_cgroup_tracker_explain(const struct rti_cgroup_tracker *cgroup,
 	if (cgroup->is_removed) {
 		out->error = -ENODEV;
 		out->cause = RTI_CAUSE_CGROUP_REMOVED;
-	} else if (cgroup->obstacles.met & has) {
-		out->cause = cgroup->obstacles.of[bit].cause;
-		out->error = cgroup->obstacles.of[bit].error;
-		out->file = cgroup->obstacles.of[bit].file;
-		out->controller = cgroup->obstacles.of[bit].controller;
+	} else if (rti_cgroup_account_explain(&cgroup->account, has, out)) {
+		return;
 	} else if (has & hidden_domains(cgroup)) {
 		out->cause = RTI_CAUSE_CGROUP_HIDDEN;
 		out->error = -EXDEV;

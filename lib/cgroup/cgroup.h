@@ -4,7 +4,7 @@
 #ifndef RTI_CGROUP_TRACKER_H
 #define RTI_CGROUP_TRACKER_H
 
-#include "collect/cgroup_collector.h"
+#include "cgroup/account.h"
 #include "os/cgroup/cgroup_members.h"
 #include "tree/tree.h"
 
@@ -14,8 +14,7 @@ struct rti_cgroup_tracker {
 	struct rti_cgroup_places places;
 	struct rti_cgroup_members members;
 	struct rti_tree *tree; /* of the members; NULL: nothing of them is wanted */
-	void **states;         /* of rti_cgroup_collectors; NULL: not wanted */
-	struct rti_cgroup_obstacles obstacles;
+	struct rti_cgroup_account account;
 	uint64_t want;
 	struct rt_metrics last; /* what was known before the cgroup was removed */
 	bool is_removed;

@@ -18,7 +18,10 @@ struct search {
 	const struct rti_context *ctx;
 	char name[NAME_SIZE]; /* as in /proc/PID/cgroup: "/" or "/a/b" */
 	const char *given;    /* what the caller wrote */
-	size_t point_len;     /* of the longest mount point that it begins with; 0: none */
+	/* Of the own cgroup, /proc/self/cgroup: it may have another name in each hierarchy. Else
+	 * NULL. */
+	const struct rti_buf *own;
+	size_t point_len; /* of the longest mount point that it begins with; 0: none */
 	bool needs_hierarchy;
 	uint32_t major, minor;           /* that hierarchy, once it is known */
 	struct rti_scan wanted;          /* or its first controller; empty is v2 */
@@ -110,14 +113,15 @@ static int match_point(void *arg, const struct rti_mount *mount)
 	return err;
 }
 
-static uint32_t controllers_of(const struct rti_mount *mount)
+/* Returns bits of a list such as "rw,cpu,cpuacct". */
+static uint32_t controllers_in(struct rti_scan list)
 {
 	static const char *const names[RTI_CONTROLLERS] = { "cpu", "cpuacct", "memory", "blkio",
 		                                            "pids" };
-	struct rti_scan options = mount->super_options, item;
+	struct rti_scan item;
 	uint32_t found = 0;
 
-	while (rti_scan_item(&options, &item)) {
+	while (rti_scan_item(&list, &item)) {
 		for (int i = 0; i < RTI_CONTROLLERS; i++)
 			found |= rti_scan_is(&item, names[i]) ? 1u << i : 0;
 	}
@@ -141,7 +145,7 @@ static struct rti_cgroup_place *place_of(struct rti_cgroup_places *places,
 		.dir = RTI_FILE_INIT,
 		.error = -ENOENT,
 		.is_v2 = strcmp(mount->type, "cgroup2") == 0,
-		.controllers = controllers_of(mount),
+		.controllers = controllers_in(mount->super_options),
 		.major = mount->major,
 		.minor = mount->minor,
 	};
@@ -168,6 +172,38 @@ static void match_controller(struct search *search, const struct rti_mount *moun
 	search->minor = mount->minor;
 }
 
+/* What is looked for in /proc/self/cgroup: the line of a hierarchy. */
+struct own_line {
+	const struct rti_cgroup_place *place;
+	char *name;
+	bool is_found;
+};
+
+static int take_own_line(void *arg, const struct rti_pid_cgroup *entry)
+{
+	struct own_line *line = arg;
+	bool is_v2 = entry->hierarchy == 0;
+	size_t len = (size_t)(entry->path.end - entry->path.at);
+
+	if (is_v2 != line->place->is_v2 ||
+	    (!is_v2 && !(controllers_in(entry->controllers) & line->place->controllers)) ||
+	    len >= NAME_SIZE)
+		return RTI_CONTINUE;
+	rti_scan_copy(&entry->path, line->name, NAME_SIZE);
+	line->is_found = true;
+	return RTI_STOP;
+}
+
+/* Set the name that the own cgroup has in a hierarchy. Returns false if it is not known there. */
+static bool get_own_name(const struct search *search, const struct rti_cgroup_place *place,
+                         char name[NAME_SIZE])
+{
+	struct own_line line = { .place = place, .name = name };
+
+	rti_parse_pid_cgroup(search->own->data, search->own->len, take_own_line, &line);
+	return line.is_found;
+}
+
 static void open_place(const struct search *search, struct rti_cgroup_place *place,
                        const char *point, const char *below)
 {
@@ -185,7 +221,9 @@ static void open_place(const struct search *search, struct rti_cgroup_place *pla
 }
 
 /* The name may be as /proc/PID/cgroup has it, or begin below the mount. Both are the same unless
- * the mount shows a part of the hierarchy alone, as in containers of cgroup v1. */
+ * the mount shows a part of the hierarchy alone, as in containers of cgroup v1. That of the own
+ * cgroup is as /proc/PID/cgroup has it. E.g.: "/" of a cgroup namespace, where a mount from outside
+ * of it shows the cgroups of others. */
 static int open_in_mount(void *arg, const struct rti_mount *mount)
 {
 	struct search *search = arg;
@@ -194,11 +232,13 @@ static int open_in_mount(void *arg, const struct rti_mount *mount)
 
 	if (!place || place->dir.fd >= 0 || mount->mount_point[0] != '/')
 		return RTI_CONTINUE;
+	if (search->own && !get_own_name(search, place, search->name))
+		return RTI_CONTINUE;
 	match_controller(search, mount, place);
 	below = rti_cgroup_below_mount(search->name, &mount->root);
 	if (below)
 		open_place(search, place, mount->mount_point, below);
-	if (place->dir.fd < 0 && !rti_scan_is(&mount->root, "/"))
+	if (place->dir.fd < 0 && !search->own && !rti_scan_is(&mount->root, "/"))
 		open_place(search, place, mount->mount_point,
 		           strcmp(search->name, "/") == 0 ? "" : search->name);
 	return RTI_CONTINUE;
@@ -286,6 +326,51 @@ int rti_cgroup_find(struct rti_cgroup_places *out, const struct rti_context *ctx
 	if (err < 0)
 		rti_cgroup_places_close(out, ctx);
 	return err == -ENAMETOOLONG ? -ENOENT : err;
+}
+
+/* A quota holds for the cgroup that has it. CPU time of a cgroup with another name says nothing
+ * about it, so forget where that would come from.
+ * E.g.: a hybrid system keeps services in v2, and all of them in "/" of cpu. */
+static void keep_account_of_quota(struct search *search, const struct rti_context *ctx)
+{
+	struct rti_cgroup_places *places = search->places;
+	const struct rti_cgroup_place *quota = rti_cgroup_place_of(places, RTI_CONTROLLER_CPU);
+	char name[NAME_SIZE];
+
+	if (!quota || !get_own_name(search, quota, search->name))
+		return;
+	for (uint32_t i = 0; i < places->count; i++) {
+		struct rti_cgroup_place *place = &places->place[i];
+		bool has_time = place->is_v2 || place->controllers >> RTI_CONTROLLER_CPUACCT & 1;
+
+		if (has_time && place != quota && get_own_name(search, place, name) &&
+		    strcmp(name, search->name) != 0)
+			rti_procfs_close_file(ctx->procfs, &place->dir);
+	}
+}
+
+int rti_cgroup_find_own(struct rti_cgroup_places *out, const struct rti_context *ctx)
+{
+	struct rti_buf own = { 0 };
+	struct search search = { .places = out, .ctx = ctx, .own = &own };
+	struct rti_mount *mount = malloc(sizeof(*mount));
+	int err = mount ? 0 : -ENOMEM;
+
+	*out = (struct rti_cgroup_places){ 0 };
+	if (err == 0)
+		err = rti_procfs_read(ctx->procfs, RTI_PROC, "self/cgroup", RTI_SEQ_FILE, &own);
+	if (err == 0)
+		err = read_mounts(ctx);
+	if (err == 0)
+		err = rti_parse_mountinfo(ctx->buf->data, ctx->buf->len, mount, open_in_mount,
+		                          &search);
+	if (err == 0)
+		keep_account_of_quota(&search, ctx);
+	free(mount);
+	rti_buf_free(&own);
+	if (err < 0)
+		rti_cgroup_places_close(out, ctx);
+	return err;
 }
 
 void rti_cgroup_places_close(struct rti_cgroup_places *places, const struct rti_context *ctx)

@@ -50,6 +50,12 @@ struct rti_cgroup_places {
  * Returns 0; -EINVAL if name is none of them; -ENOENT if there is no such cgroup; -EOPNOTSUPP if no
  * cgroup file system is mounted; or another -errno. On failure nothing stays open. */
 int rti_cgroup_find(struct rti_cgroup_places *out, const struct rti_context *ctx, const char *name);
+
+/* Find the cgroup of the caller, which may have another name in each hierarchy. A hierarchy that
+ * does not show it has no directory. CPU time comes from the cgroup that the quota holds for, or
+ * from none. Returns 0 or -errno. On failure nothing stays open. */
+int rti_cgroup_find_own(struct rti_cgroup_places *out, const struct rti_context *ctx);
+
 void rti_cgroup_places_close(struct rti_cgroup_places *places, const struct rti_context *ctx);
 
 /* The place with the figures of a controller: a hierarchy of v1 that has it, else v2. It may have

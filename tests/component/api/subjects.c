@@ -11,8 +11,9 @@
 #define ROOT_PID 100
 #define ROWS 16
 
-static const char *const names[SUBJECTS] = { "tree", "system", "cgroup", "cgroup of v1",
-	                                     "tree with GPUs" };
+static const char *const names[SUBJECTS] = {
+	"tree", "system", "cgroup", "cgroup of v1", "system and own cgroup", "tree with GPUs"
+};
 
 static const struct fake_process root_process = {
 	.pid = ROOT_PID,
@@ -104,6 +105,7 @@ void subjects_set_up(void)
 	cgroup_root_write("a/b/cgroup.stat", "nr_descendants 1\n");
 	cgroup_root_write("a/b/c/cgroup.procs", "102\n");
 	cgroup_root_write_v1();
+	fixture_write(&cgroup_root, "proc/self/cgroup", "0::/a/b\n");
 	write_gpu_clients();
 }
 
@@ -132,16 +134,19 @@ static int open_tracker(int subject, const struct rti_procfs_ops *ops, struct rt
 {
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
+		.flags = subject == 4 ? RT_OPT_OWN_LIMITS : 0,
 		.root = cgroup_root.root,
 		.want = subject == 1   ? rt_default_domains(RT_KIND_SYSTEM) & ~RT_HAS_FILESYSTEM
-		        : subject == 4 ? RT_HAS_CPU | RT_HAS_RSS | RT_HAS_GPU | RT_HAS_GPU_MEMORY
+		        : subject == 4 ? rt_domains(RT_KIND_SYSTEM) &
+		                             (rt_domains(RT_KIND_CGROUP) | RT_HAS_CGROUP_CPU_TIME)
+		        : subject == 5 ? RT_HAS_CPU | RT_HAS_RSS | RT_HAS_GPU | RT_HAS_GPU_MEMORY
 		                       : 0,
 		.pss_share = 1000,
 	};
 
 	if (subject == 2 || subject == 3)
 		return rti_cgroup_tracker_new(out, "/a/b", &opts, ops);
-	return rti_tracker_new(out, subject == 1 ? 0 : ROOT_PID, &opts, ops);
+	return rti_tracker_new(out, subject == 1 || subject == 4 ? 0 : ROOT_PID, &opts, ops);
 }
 
 /* Nothing of this is compared: it must not crash, nor keep what it has opened. */

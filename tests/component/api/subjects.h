@@ -6,7 +6,7 @@
 
 #include "api/tracker.h"
 
-#define SUBJECTS 5
+#define SUBJECTS 6
 #define SUBJECT_SAMPLES 2
 
 /* What one run has given. */

@@ -5,6 +5,7 @@ pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 2;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 4;
 pub const RT_OPT_NO_PSS_READS: u32 = 8;
 pub const RT_OPT_IO_WITH_REAPED: u32 = 16;
+pub const RT_OPT_OWN_LIMITS: u32 = 32;
 pub const RT_KIND_PID: u32 = 1;
 pub const RT_KIND_SYSTEM: u32 = 2;
 pub const RT_KIND_CGROUP: u32 = 3;
@@ -358,6 +359,7 @@ pub struct rt_metrics {
     pub cgroup_tasks_limit: u64,
     pub cgroup_tasks_peak: u64,
     pub cpu_late_ns: u64,
+    pub cgroup_cpu_ns: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -749,6 +751,7 @@ pub struct rt_delta {
     pub cgroup_cpu_throttled_ns: u64,
     pub cgroup_read_bytes: u64,
     pub cgroup_write_bytes: u64,
+    pub cgroup_cpu_ns: u64,
 }
 extern "C" {
     pub fn rt_diff(
