@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the files of a cgroup, and notes why one cannot be read. */
 #include <errno.h>
-#include <string.h>
 
 #include "collect/cgroup_collector.h"
 #include "parse/cgroup_stat.h"
@@ -111,24 +110,6 @@ void rti_cgroup_levels_close(struct rti_cgroup_levels *levels, const struct rti_
 		rti_procfs_close_file(ctx->procfs, &levels->file[i]);
 }
 
-#define PATH_SIZE 2048 /* for as many levels as the path of a cgroup may have */
-
-/* E.g.: "../../memory.max" for level 2. */
-static int read_above(const struct rti_cgroup_look *look, const struct rti_cgroup_place *place,
-                      const char *name, unsigned level, struct rti_file *file)
-{
-	char path[PATH_SIZE];
-	size_t len = strlen(name);
-
-	if (3 * level + len >= sizeof(path))
-		return -ENAMETOOLONG;
-	for (unsigned i = 0; i < level; i++)
-		memcpy(path + 3 * i, "../", 3);
-	memcpy(path + 3 * level, name, len + 1);
-	return rti_procfs_read_in(look->ctx->procfs, &place->dir, path, RTI_SINGLE_RECORD, file,
-	                          look->ctx->buf);
-}
-
 /* The caller has read another file of the same controller, so the directory is there. */
 int rti_cgroup_read_level(struct rti_cgroup_look *look, const struct rti_cgroup_source *source,
                           unsigned level, struct rti_cgroup_levels *levels, uint64_t has)
@@ -141,8 +122,9 @@ int rti_cgroup_read_level(struct rti_cgroup_look *look, const struct rti_cgroup_
 
 	if (level > place->depth)
 		return -ENOENT;
-	err = read_above(look, place, name, level,
-	                 level < RTI_LEVELS_KEPT ? &levels->file[level] : &once);
+	err = rti_procfs_read_above(look->ctx->procfs, &place->dir, level, name, RTI_SINGLE_RECORD,
+	                            level < RTI_LEVELS_KEPT ? &levels->file[level] : &once,
+	                            look->ctx->buf);
 	rti_procfs_close_file(look->ctx->procfs, &once);
 	if (err < 0 && (err != -ENOENT || level < place->depth))
 		rti_cgroup_note(look, source, has, cause_of(place, err), err);

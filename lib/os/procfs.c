@@ -473,24 +473,54 @@ int rti_procfs_list_dirs_in(const struct rti_procfs *procfs, const struct rti_fi
 	                    &list);
 }
 
-int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
-                       const char *path, enum rti_file_format format, struct rti_file *file,
-                       struct rti_buf *buf)
+/* The names of a path are confined to its directory below another root, ".." too. So climb first.
+ * Returns a descriptor of the directory, or -errno. */
+static int open_above(const struct rti_procfs *procfs, int dir, unsigned levels)
+{
+	int fd = procfs->ops->open(dir, ".", O_PATH | O_DIRECTORY);
+
+	for (; fd >= 0 && levels > 0; levels--) {
+		int below = fd;
+
+		fd = procfs->ops->open(below, "..", O_PATH | O_DIRECTORY);
+		procfs->ops->close(below);
+	}
+	return fd;
+}
+
+int rti_procfs_read_above(const struct rti_procfs *procfs, const struct rti_file *dir,
+                          unsigned levels, const char *path, enum rti_file_format format,
+                          struct rti_file *file, struct rti_buf *buf)
 {
 	int err = rti_procfs_read_if_open(procfs, format, file, buf);
-	int fd;
+	int above = -1;
 
 	if (err != -EBADF)
 		return err;
 	buf->len = 0;
-	fd = open_below(procfs, dir->fd, path, O_RDONLY);
-	if (fd < 0)
-		return fd;
-	file->fd = fd;
-	err = read_all(procfs, fd, format, false, buf);
+	if (levels > 0)
+		above = open_above(procfs, dir->fd, levels);
+	if (levels > 0 && above < 0)
+		return above;
+	file->fd = open_below(procfs, levels > 0 ? above : dir->fd, path, O_RDONLY);
+	if (above >= 0)
+		procfs->ops->close(above);
+	if (file->fd < 0) {
+		err = file->fd;
+		file->fd = -1;
+		return err;
+	}
+	err = read_all(procfs, file->fd, format, false, buf);
 	if (err < 0)
 		rti_procfs_close_file(procfs, file);
 	return err;
+}
+
+int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
+                       const char *path, enum rti_file_format format, struct rti_file *file,
+                       struct rti_buf *buf)
+{
+	return rti_procfs_read_above(procfs, dir, 0, path, format, file, buf);
 }
 
 bool rti_procfs_has_changed(const struct rti_procfs *procfs, const struct rti_file *file)

@@ -187,6 +187,12 @@ int rti_procfs_open_dir(const struct rti_procfs *procfs, enum rti_base base, con
 int rti_procfs_read_in(const struct rti_procfs *procfs, const struct rti_file *dir,
                        const char *path, enum rti_file_format format, struct rti_file *file,
                        struct rti_buf *buf);
+
+/* As rti_procfs_read_in(), for a directory so many levels above it, which must be below the root.
+ * Links and ".." in path do not lead out of that directory if the root is not "/". */
+int rti_procfs_read_above(const struct rti_procfs *procfs, const struct rti_file *dir,
+                          unsigned levels, const char *path, enum rti_file_format format,
+                          struct rti_file *file, struct rti_buf *buf);
 int rti_procfs_list_dirs_in(const struct rti_procfs *procfs, const struct rti_file *dir,
                             const char *path, int (*each)(void *arg, const char *name), void *arg);
 

@@ -204,6 +204,36 @@ START_TEST(mount_of_the_own_part_shows_the_limits)
 }
 END_TEST
 
+static void sample_and_free(int err, struct rt_tracker *t, struct rt_metrics *m)
+{
+	ck_assert_int_eq(err, 0);
+	ck_assert_int_eq(rt_sample(t, m, sizeof(*m)), 0);
+	rt_tracker_free(t);
+}
+
+/* The file calls of a root let no ".." lead out of a directory. */
+START_TEST(limits_of_cgroups_above_are_found_below_another_root)
+{
+	struct rt_opts opts = { .size = sizeof(opts), .root = cgroup_root.root, .want = OWN };
+	struct rt_tracker *t;
+	struct rt_metrics m;
+	int err;
+
+	cgroup_root_v2();
+	cgroup_root_write_v2();
+	be_in("0::/a/b\n");
+	fixture_write(&cgroup_root, "proc/stat", STAT);
+	err = rt_cgroup_tracker_new(&t, "/a/b", &opts);
+	sample_and_free(err, t, &m);
+	ck_assert_uint_eq(m.cgroup_cpu_limit_millicores, 1000);
+	ck_assert_uint_eq(m.cgroup_memory_limit_bytes, 8000000);
+	opts.flags = RT_OPT_OWN_LIMITS;
+	err = rt_system_tracker_new(&t, &opts);
+	sample_and_free(err, t, &m);
+	check_figures_of_a_b(&m, 1000);
+}
+END_TEST
+
 static void check_nothing_known(const char *why)
 {
 	struct rt_tracker *t = track(RT_OPT_OWN_LIMITS, OWN | RT_HAS_CPU);
@@ -363,6 +393,7 @@ int main(void)
 	tcase_add_test(limits, cgroup_without_a_limit_says_that_there_is_none);
 	tcase_add_test(limits, root_of_a_cgroup_namespace_has_its_limits);
 	tcase_add_test(limits, mount_of_the_own_part_shows_the_limits);
+	tcase_add_test(limits, limits_of_cgroups_above_are_found_below_another_root);
 	tcase_add_test(limits, hidden_hierarchy_shows_nothing_of_others);
 	tcase_add_test(limits, system_without_cgroups_has_its_other_figures);
 	tcase_add_test(limits, hostile_contents_are_unknown);
