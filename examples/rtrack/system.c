@@ -54,6 +54,7 @@ static void follow_to_end(struct watch *w)
 static int start(struct watch *w, const struct options *options, struct rt_tracker **tracker)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_OWN_LIMITS,
 		                      .want = wanted_domains(options, &w->series, RT_KIND_SYSTEM) };
 	int64_t making_cpu_ns = clock_cpu();
 	int err = rt_system_tracker_new(tracker, &opts);

@@ -68,6 +68,9 @@ static void note_peaks(struct follow *f)
 		f->peak_tree_bytes = m->peak_tree_bytes;
 		f->peak_tree_low_bytes = m->peak_tree_pss_bytes;
 	}
+	if (is_known(marks, RT_HAS_CGROUP_MEMORY) &&
+	    m->cgroup_memory_bytes > f->cgroup_memory_peak_bytes)
+		f->cgroup_memory_peak_bytes = m->cgroup_memory_bytes;
 	if (is_known(marks, RT_HAS_PEAK_RSS)) {
 		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_RSS);
 		f->peak_rss_bytes = m->peak_rss_bytes;
@@ -145,6 +148,18 @@ static double cpus_for_estimate(struct follow *f)
 	return f->cpus_allowed >= 1 && f->cpus_allowed < f->cpus ? f->cpus_allowed : f->cpus;
 }
 
+uint64_t follow_cpus(const struct follow *f)
+{
+	const struct rt_metrics *m = &f->now;
+	long cpus;
+
+	if (m->kind == RT_KIND_SYSTEM && is_known(metrics_marks(m), RT_HAS_CPU_MODES) &&
+	    m->cpus_online > 0)
+		return m->cpus_online;
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return cpus > 0 ? (uint64_t)cpus : 0;
+}
+
 /* The kernel reports some CPU time late, e.g. that of a child when it is waited for. So a short
  * interval may seem to have more than all CPUs have: then its time is an estimate, and all were
  * busy at most. Up to a hundredth may come from clocks that are read one after the other. */
@@ -156,7 +171,7 @@ static void limit_to_cpus(struct follow *f)
 	if (!is_known(delta_marks(d), RT_HAS_CPU | RT_HAS_RATE) || d->cores_used <= 1)
 		return;
 	if (f->cpus == 0)
-		f->cpus = (double)sysconf(_SC_NPROCESSORS_ONLN);
+		f->cpus = (double)follow_cpus(f);
 	cpus = d->estimated & RT_HAS_CPU ? cpus_for_estimate(f) : f->cpus;
 	if (cpus < 1 || d->cores_used <= cpus)
 		return;

@@ -43,6 +43,7 @@ struct follow {
 	int64_t making_cpu_ns;          /* set by the caller: CPU time to make the tracker */
 	uint64_t gpu_memory_peak_bytes; /* largest of a sample; likewise */
 	uint64_t gpus_most;
+	uint64_t cgroup_memory_peak_bytes; /* of the own cgroup, beside the system; likewise */
 };
 
 /* Returns the options for a tracker of a tree or a cgroup that measures these RT_HAS_ bits. Process
@@ -62,6 +63,9 @@ void follow_start_from_zero(struct follow *f, struct rt_tracker *tracker, int64_
  * totals. Returns a negative errno value if it failed: then nothing changes, and the next sample
  * covers the interval as well. The first failure is reported. */
 int follow_sample(struct follow *f);
+
+/* Returns the number of CPUs online, of the system that is followed; 0: unknown. */
+uint64_t follow_cpus(const struct follow *f);
 
 /* Get the memory to show: PSS if it can be read, else RSS; of the system, the memory in use.
  * Returns false if it is unknown. */

@@ -12,6 +12,7 @@
 
 #include "follow/clock.h"
 #include "follow/figures.h"
+#include "follow/own_limits.h"
 #include "output/terminal.h"
 #include "process/signals.h"
 #include "text/columns.h"
@@ -190,6 +191,19 @@ bool live_is_on(const struct live *l)
 	return l->fd >= 0;
 }
 
+static void add_own_limits(struct live *l, const struct rt_metrics *m, const struct rt_delta *d)
+{
+	struct own_limits own = own_limits_of(m, d);
+
+	if (own.cores >= 0 && own.cpus_allowed >= 0) {
+		text_printf(&l->line, "   %.2f ", own.cores);
+		own_limits_add_cpus(&l->line, own.cpus_allowed);
+	}
+	if (own.memory_limit_bytes != UINT64_MAX)
+		text_printf(&l->line, "   %s of %s allowed", human_bytes(own.memory_bytes).s,
+		            human_bytes(own.memory_limit_bytes).s);
+}
+
 static void add_figures(struct live *l, const struct follow *follows, size_t count)
 {
 	uint64_t memory = 0, processes = 0;
@@ -208,6 +222,8 @@ static void add_figures(struct live *l, const struct follow *follows, size_t cou
 	if (count > 0)
 		text_printf(&l->line, "   %.2f cores   %s   %" PRIu64 " process%s", cores,
 		            human_bytes(memory).s, processes, processes == 1 ? "" : "es");
+	if (count > 0 && follows->now.kind == RT_KIND_SYSTEM)
+		add_own_limits(l, &follows->now, &follows->delta);
 }
 
 void live_draw(struct live *l, const struct follow *follows, size_t count)

@@ -53,6 +53,8 @@ uint64_t wanted_domains(const struct options *options, const struct series *seri
 		want |= rt_default_domains(kind);
 	if (!options->gpu)
 		want &= ~GPU_DOMAINS;
+	if (kind == RT_KIND_SYSTEM) /* the number of CPUs, from the file of CPU time */
+		want |= RT_HAS_CPU_MODES;
 	/* 0 would stand for the default domains. */
 	return (with_sources(want) & rt_domains(kind)) | RT_HAS_CPU;
 }

@@ -43,8 +43,9 @@ static const char system_names[] =
     "memory_available_bytes,memory_free_bytes,memory_buffers_bytes,memory_cached_bytes,"
     "swap_used_bytes,d_disk_read_bytes,d_disk_write_bytes,filesystem_total_bytes,"
     "filesystem_used_bytes,filesystem_available_bytes,d_network_receive_bytes,"
-    "d_network_transmit_bytes,processes,threads,load_1m,?gpus_busy,?gpus_used,?gpu_memory_bytes,"
-    "?d_gpu_energy_uj,partial,estimated";
+    "d_network_transmit_bytes,processes,threads,load_1m,?d_cgroup_cpu_seconds,"
+    "?cgroup_cpu_limit_millicores,?cgroup_memory_bytes,?cgroup_memory_limit_bytes,?gpus_busy,"
+    "?gpus_used,?gpu_memory_bytes,?d_gpu_energy_uj,partial,estimated";
 
 static size_t name_length(const char *names)
 {

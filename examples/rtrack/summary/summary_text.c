@@ -230,6 +230,8 @@ static void add_graph_of(struct page *p, const struct summary_field *field, cons
 {
 	char peak[40] = "";
 
+	if (field->group)
+		return;
 	if (strcmp(field->name, "cores_used") == 0 && !summary_is_unknown(field, u)) {
 		snprintf(peak, sizeof(peak), "peak %s%.2f", words_of_peak(u), u->peak_cores);
 		add_graph(p, u->cores, 1, u->peak_cores >= 0 ? peak : "");

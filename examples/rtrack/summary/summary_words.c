@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "follow/own_limits.h"
 #include "text/units.h"
 
 #define SHOWN_ERROR_NS 1000000 /* a smaller one is not worth a word */
@@ -19,12 +20,28 @@ static bool has_no_memory(const struct usage *u)
 	return !is_known(u->marks, RT_HAS_PEAK_TREE) && !is_known(u->marks, RT_HAS_PEAK_RSS);
 }
 
+static bool is_of_cgroup(const struct summary_field *field, const char *name)
+{
+	return field->group && strcmp(field->group, "cgroup") == 0 &&
+	       strcmp(field->name, name) == 0;
+}
+
+/* What the own cgroup uses says something only beside a limit. */
+static bool lacks_limit(const struct summary_field *field, const struct usage *u)
+{
+	return (is_of_cgroup(field, "cores_used") && u->own_cpus_allowed < 0) ||
+	       (is_of_cgroup(field, "peak_memory_bytes") &&
+	        u->own_memory_limit_bytes == UINT64_MAX);
+}
+
 bool summary_shows(const struct summary_field *field, const struct usage *u, bool is_long)
 {
 	if (!(field->kinds & u->kind) || field->place < (is_long ? PLACE_LONG : PLACE_ALWAYS))
 		return false;
 	/* One line says that nothing is known. */
 	if (is_named(field, "peak_rss_bytes") && has_no_memory(u))
+		return false;
+	if (lacks_limit(field, u))
 		return false;
 	/* Of these, most commands have none. */
 	if (field->group || field->unit == UNIT_WORD || field->place == PLACE_LONG)
@@ -120,6 +137,11 @@ void summary_add_meaning(struct text *out, const struct summary_field *field, co
 		text_add(out, u->processes_exact ? "in all" : "seen");
 	else if (is_named(field, "overhead_cpu_seconds"))
 		add_overhead_meaning(out, u);
+	else if (is_of_cgroup(field, "cores_used"))
+		own_limits_add_cpus(out, u->own_cpus_allowed);
+	else if (is_of_cgroup(field, "peak_memory_bytes"))
+		text_printf(out, "at most, of %s allowed",
+		            human_bytes(u->own_memory_limit_bytes).s);
 	else if (field->about)
 		text_add(out, field->about);
 }

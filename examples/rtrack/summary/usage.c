@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "follow/figures.h"
+#include "follow/own_limits.h"
 #include "series/gpu.h"
 #include "text/message.h"
 
@@ -64,11 +65,9 @@ static void derive_cores(struct usage *u)
 }
 
 /* Fill in what follows from other figures. */
-static void derive(struct usage *u)
+static void derive(struct usage *u, const struct follow *f)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	u->cpus = cpus > 0 ? (uint64_t)cpus : 0;
+	u->cpus = follow_cpus(f);
 	u->cpu_ns = u->cpu_user_ns + u->cpu_system_ns;
 	derive_cores(u);
 	u->accounting_method = accounting_name(u->accounting);
@@ -153,7 +152,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 	gpu.busy_ns = outcome->gpu_busy_ns;
 	gpu.memory_peak_bytes = outcome->gpu_memory_peak_bytes;
 	add_gpus(u, &gpu);
-	derive(u);
+	derive(u, last);
 }
 
 /* If the last sample lacks a peak, that of an earlier one is a lower bound. So is a peak that the
@@ -314,7 +313,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	set_peaks(u, f);
 	add_from_sample(u, f);
 	add_gpus(u, &gpu);
-	derive(u);
+	derive(u, f);
 }
 
 void usage_raise_cpu(struct usage *u, uint64_t seen_ns)
@@ -342,12 +341,14 @@ void usage_add_io_problem(struct usage *u, const struct rt_tracker *tracker)
 void usage_of_system(struct usage *u, const struct follow *f)
 {
 	/* The marks of a difference cover counters alone. */
-	const uint64_t gauges = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE;
+	const uint64_t gauges = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_CGROUP_MEMORY;
 	const struct rt_metrics *m = &f->now;
 	const struct gpu_use gpu = gpu_use_of(f);
+	struct own_limits own;
 	struct rt_delta since;
 
 	rt_diff(&f->base, m, &since, sizeof(since));
+	own = own_limits_of(m, &since);
 	*u = (struct usage){
 		.kind = USAGE_SYSTEM,
 		.exit_code = -1,
@@ -362,6 +363,11 @@ void usage_of_system(struct usage *u, const struct follow *f)
 		.network_transmit_bytes = since.network_transmit_bytes,
 		.memory_total_bytes = m->memory_total_bytes,
 		.peak_memory_used_bytes = (uint64_t)f->memory.peak,
+		.own_cores = own.cores,
+		.own_cpus_allowed = own.cpus_allowed,
+		.own_peak_memory_bytes =
+		    own.memory_bytes == UINT64_MAX ? UINT64_MAX : f->cgroup_memory_peak_bytes,
+		.own_memory_limit_bytes = own.memory_limit_bytes,
 		.samples = f->samples,
 		.overhead_cpu_ns = m->self_cpu_ns + (uint64_t)f->making_cpu_ns,
 		.cores = &f->cores,
@@ -370,5 +376,5 @@ void usage_of_system(struct usage *u, const struct follow *f)
 		.memory = &f->memory,
 	};
 	add_gpus(u, &gpu);
-	derive(u);
+	derive(u, f);
 }

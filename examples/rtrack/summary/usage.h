@@ -61,6 +61,9 @@ struct usage {
 	/* Of the system. */
 	uint64_t disk_read_bytes, disk_write_bytes, network_receive_bytes, network_transmit_bytes;
 	uint64_t memory_total_bytes, peak_memory_used_bytes; /* the peak is 0 if unknown */
+	/* Of the own cgroup, as struct own_limits has them. */
+	double own_cores, own_cpus_allowed;
+	uint64_t own_peak_memory_bytes, own_memory_limit_bytes;
 	uint64_t overhead_cpu_ns;
 	const struct history *cores, *memory;
 	uint64_t gpu_busy_ns, gpu_memory_peak_bytes;

@@ -42,13 +42,13 @@ enum {
 static const struct {
 	const char *word, *name;
 } other_words[] = {
+	{ "memory", "memory_used_bytes" },
 	{ "memory", "cgroup_memory_bytes" },
 	{ "memory", "pss_bytes" },
-	{ "memory", "memory_used_bytes" },
 	{ "memory", "peak_tree_bytes" },
+	{ "mem", "memory_used_bytes" },
 	{ "mem", "cgroup_memory_bytes" },
 	{ "mem", "pss_bytes" },
-	{ "mem", "memory_used_bytes" },
 	{ "mem", "peak_tree_bytes" },
 	{ "time", "timestamp" },
 	{ "time", "wall_seconds" },
