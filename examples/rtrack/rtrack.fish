@@ -36,7 +36,7 @@ end
 # Complete the argument $argv[1] of an option with this help.
 function __rtrack_argument
     switch $argv[1]
-        case FILE
+        case FILE DIR
             __fish_complete_path (commandline -ct)
         case PID
             __fish_complete_pids

@@ -40,7 +40,7 @@ _rtrack_argument() {
   local word
   local -a found
   case $1 in
-    FILE) reply=_files ;;
+    FILE | DIR) reply=_files ;;
     PID) reply=_pids ;;
     NAMES) reply=_rtrack_fields ;;
     REGEX) reply=_rtrack_names ;;

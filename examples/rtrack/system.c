@@ -7,6 +7,7 @@
 #include "follow/clock.h"
 #include "follow/follow.h"
 #include "options/commands.h"
+#include "process/netns.h"
 #include "process/punctual.h"
 #include "process/signals.h"
 #include "report/live.h"
@@ -53,9 +54,13 @@ static void follow_to_end(struct watch *w)
 /* Take the first sample. Returns 0 or a negative errno value. */
 static int start(struct watch *w, const struct options *options, struct rt_tracker **tracker)
 {
+	char message[256] = "";
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .flags = RT_OPT_OWN_LIMITS,
-		                      .want = wanted_domains(options, &w->series, RT_KIND_SYSTEM) };
+		                      .root = options->root,
+		                      .want = wanted_domains(options, &w->series, RT_KIND_SYSTEM),
+		                      .message = message,
+		                      .message_size = sizeof(message) };
 	int64_t making_cpu_ns = clock_cpu();
 	int err = rt_system_tracker_new(tracker, &opts);
 
@@ -64,8 +69,10 @@ static int start(struct watch *w, const struct options *options, struct rt_track
 		err = follow_start(&w->system, *tracker, options->interval_ns);
 	w->system.wants_gpu = options->gpu;
 	w->system.making_cpu_ns = making_cpu_ns;
+	words_of_sentences(message);
 	if (err < 0)
-		warn("cannot follow the system: %s", error_words(err));
+		warn("cannot follow the system: %s",
+		     options->root && *message ? message : error_words(err));
 	return err;
 }
 
@@ -106,6 +113,8 @@ int command_system(const struct options *options)
 	if (options->operand_count > 0)
 		return unexpected_argument(options, ": rtrack system follows the whole system");
 	code = series_check(options);
+	if (code == 0 && options->netns)
+		code = netns_enter(options->netns);
 	if (code != 0)
 		return code;
 	code = EXIT_BEFORE_START;

@@ -116,6 +116,8 @@ static const char *valid_argument(const struct option_row *row)
 		{ "ID", "the id of a container, or its beginning" },
 		{ "NAME", "the name of a unit" },
 		{ "REGEX", "a regular expression" },
+		{ "DIR", "a directory with proc in it" },
+		{ "NETNS", "a process, or a name as of 'ip netns list'" },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -216,6 +216,10 @@ static const char **find_text(struct options *o, int key)
 		return &o->container;
 	case KEY_NAME:
 		return &o->name;
+	case KEY_ROOT:
+		return &o->root;
+	case KEY_NETNS:
+		return &o->netns;
 	default:
 		return NULL;
 	}

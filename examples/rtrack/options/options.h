@@ -74,6 +74,7 @@ struct options {
 	bool all, live_children;                      /* trace */
 	bool wait;                                    /* attach */
 	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
+	const char *root, *netns;                     /* system; NULL: not given */
 	/* run: limits besides timeout_ns; 0: none. Then how all of them were given. */
 	uint64_t max_memory_bytes, max_processes;
 	int64_t max_cpu_ns;

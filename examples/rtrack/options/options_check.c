@@ -94,12 +94,21 @@ static void leave_defaults_of_others(struct options *o)
 	}
 }
 
+/* The files of another root show the network of its init. */
+static bool check_network(const struct options *o)
+{
+	if (o->netns && o->root)
+		warn("--netns and --root: the network is that of DIR/proc/1 then: give one of "
+		     "them");
+	return !(o->netns && o->root);
+}
+
 bool options_complete(struct options *o)
 {
 	bool has_format = o->format || o->trace_format;
 
 	leave_defaults_of_others(o);
-	return choose_summary(o) && check_template(o) &&
+	return check_network(o) && choose_summary(o) && check_template(o) &&
 	       check_suffix("--output", o->output, has_format) &&
 	       check_suffix("--processes", o->processes, false);
 }
