@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import unittest
 
 from harness import HEADER
@@ -43,6 +44,15 @@ class Info(Case):
         domain = re.compile(r"/\*\* rt_outcome\b[^#]*#define RT_HAS_(\w+) ")
         names = domain.findall(HEADER.read_text())
         self.assertEqual({name.lower() for name in names}, set(got["command"]["domains"]))
+
+    def test_reader_that_has_enough_is_no_trouble(self) -> None:
+        """As with a program that SIGPIPE ends: rtrack info --fields | head."""
+        for words in (["info", "--fields"], ["info", "--help"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            self.addCleanup(os.close, writer)
+            done = rtrack(*words, stdout=writer)
+            self.assertEqual((done.returncode, done.stderr), (128 + signal.SIGPIPE, ""), words)
 
     def test_available_accounting_methods_work(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["command"]["accounting"]
