@@ -11,6 +11,7 @@
 
 #include "os/kernel_abi.h"
 #include "os/platform.h"
+#include "parse/netlink.h"
 
 #define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
 #define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */

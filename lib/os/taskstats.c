@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/kernel_abi.h"
+#include "parse/netlink.h"
 
 #define BUFFER_BYTES (8 << 20) /* some 4,000 accounts; the kernel grants it to CAP_NET_ADMIN */
 #define MESSAGE_BYTES 2048     /* longer than any message (Linux 6.18: 876) */

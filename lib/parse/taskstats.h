@@ -33,13 +33,9 @@ int rti_parse_taskstats(const void *data, size_t len, struct rti_task_exit *out)
 /* Parse the answer to a request for the id of the family. Returns 0, -EBADMSG if it is none, or the
  * error that it reports. E.g.: -ENOENT, the kernel has no taskstats. */
 int rti_parse_genl_family(const void *data, size_t len, uint16_t *id);
-/* Parse an acknowledgement. Returns the error that it reports, 0 if none, or -EBADMSG. */
-int rti_parse_netlink_ack(const void *data, size_t len);
 
-/* Numbers of <linux/netlink.h> and <linux/genetlink.h>. tests/unit/parse/test_taskstats.c compares
+/* Numbers of <linux/genetlink.h>. tests/unit/parse/test_taskstats.c compares
  * all that follow with the headers. */
-#define RTI_NLMSG_ERROR 2
-#define RTI_NLMSG_AT_ERROR 16
 #define RTI_GENL_ID_CTRL 16
 #define RTI_CTRL_CMD_GETFAMILY 3
 #define RTI_CTRL_ATTR_FAMILY_ID 1

@@ -2,6 +2,7 @@
 /* Arbitrary bytes as a message of generic netlink: an exit account, or an answer. */
 #include "fuzz.h"
 
+#include "parse/netlink.h"
 #include "parse/taskstats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "parse/netlink.h"
 #include "parse/taskstats.h"
 #include "suite.h"
 
@@ -91,6 +92,7 @@ static int parse(const struct message *m, struct rti_task_exit *out)
 START_TEST(numbers_and_offsets_match_the_kernel_headers)
 {
 	ck_assert_int_eq(RTI_NLMSG_ERROR, NLMSG_ERROR);
+	ck_assert_int_eq(RTI_NLMSG_DONE, NLMSG_DONE);
 	ck_assert_uint_eq(RTI_NLMSG_AT_ERROR,
 	                  sizeof(struct nlmsghdr) + offsetof(struct nlmsgerr, error));
 	ck_assert_int_eq(RTI_GENL_ID_CTRL, GENL_ID_CTRL);
