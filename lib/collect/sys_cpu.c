@@ -37,7 +37,10 @@ struct state {
 	size_t count, room;
 	size_t next; /* where the next line's CPU is likely to be */
 	uint64_t round;
+	uint64_t whole_round; /* the last one that was read to its end; 0: none yet */
+	uint64_t whole_online;
 	uint64_t online; /* CPUs, in the last sample */
+	uint64_t stayed; /* of them, those that were online in whole_round, too */
 	uint64_t tick_ns, correction_max;
 	/* What all modes had counted at a time of CLOCK_MONOTONIC, on so many CPUs; 0: never. */
 	uint64_t counted, counted_at_ns, counted_on;
@@ -55,9 +58,13 @@ static int cpu_open(void *state, const struct rti_context *ctx)
 }
 
 /* Move all modes on. The kernel counts guest time twice, as guest and within user or nice, so
- * subtract it there. Returns true if a counter was reset: see rti_counter_hold(). */
+ * subtract it there. Returns true if a counter was reset: see rti_counter_hold().
+ *
+ * has_switched: a CPU has gone offline or come back. The kernel shows the idle time of one that is
+ * online by its exact clock, and else by ticks, which an idle CPU does without (Linux,
+ * fs/proc/stat.c, get_idle_time()). So a fall is the same as a jump of hours: neither counts. */
 static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *ticks,
-                       uint64_t correction_max)
+                       uint64_t correction_max, bool has_switched)
 {
 	const uint64_t now[MODES] = {
 		[USER] = rti_subtract_saturated(ticks->user, ticks->guest),
@@ -71,8 +78,12 @@ static bool hold_modes(struct rti_counter *mode, const struct rti_cpu_ticks *tic
 		[GUEST] = ticks->guest,
 		[GUEST_NICE] = ticks->guest_nice,
 	};
-	bool is_reset = false;
+	bool is_reset = has_switched;
 
+	if (has_switched) {
+		mode[IDLE].last = now[IDLE];
+		mode[IOWAIT].last = now[IOWAIT];
+	}
 	for (int i = 0; i < MODES; i++)
 		is_reset |= rti_counter_hold(&mode[i], now[i], correction_max);
 	return is_reset;
@@ -103,12 +114,15 @@ static int update_cpu(void *arg, uint32_t id, const struct rti_cpu_ticks *ticks)
 {
 	struct state *st = arg;
 	struct cpu *cpu = find_cpu(st, id);
+	bool has_stayed;
 
 	if (!cpu)
 		return -ENOMEM;
+	has_stayed = st->whole_round && cpu->round == st->whole_round;
+	cpu->is_reset = hold_modes(cpu->mode, ticks, st->correction_max, cpu->round && !has_stayed);
 	cpu->round = st->round;
 	st->online++;
-	cpu->is_reset = hold_modes(cpu->mode, ticks, st->correction_max);
+	st->stayed += has_stayed;
 	return RTI_CONTINUE;
 }
 
@@ -166,9 +180,9 @@ static uint64_t set_total(struct state *st, const struct rti_cpu_ticks *ticks, u
 }
 
 static uint64_t set_modes(struct state *st, const struct rti_cpu_ticks *ticks, uint64_t tick_ns,
-                          struct rt_metrics *out)
+                          bool has_switched, struct rt_metrics *out)
 {
-	bool is_reset = hold_modes(st->mode, ticks, st->correction_max);
+	bool is_reset = hold_modes(st->mode, ticks, st->correction_max, has_switched);
 
 	out->cpu_mode_user_ns = ns_of(&st->mode[USER], tick_ns);
 	out->cpu_mode_nice_ns = ns_of(&st->mode[NICE], tick_ns);
@@ -232,6 +246,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 {
 	struct state *st = state;
 	uint64_t tick_ns = ctx->platform->tick_ns, measured = 0, complete = 0;
+	bool has_switched;
 	struct rti_stat stat;
 	int err;
 
@@ -239,7 +254,7 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	st->rows.is_due = false;
 	st->tick_ns = tick_ns;
 	st->correction_max = CORRECTION_MAX_NS / tick_ns;
-	st->online = 0;
+	st->online = st->stayed = 0;
 	st->next = 0;
 	st->round++;
 	err =
@@ -251,11 +266,15 @@ static int cpu_collect(void *state, const struct rti_context *ctx, struct rt_met
 	if (err < 0)
 		return err;
 	st->rows.is_due = true;
+	has_switched =
+	    st->whole_round && (st->stayed < st->online || st->stayed < st->whole_online);
+	st->whole_round = st->round;
+	st->whole_online = st->online;
 	st->is_believed = is_counting(st, ctx, &stat.total, out->monotonic_ns);
 	if (st->is_believed) {
 		measured = RT_HAS_CPU | RT_HAS_CPU_MODES;
 		complete = set_total(st, &stat.total, tick_ns, out) |
-		           set_modes(st, &stat.total, tick_ns, out);
+		           set_modes(st, &stat.total, tick_ns, has_switched, out);
 	}
 	if (stat.has_procs && (stat.forks | stat.context_switches | stat.interrupts)) {
 		measured |= RT_HAS_ACTIVITY;
