@@ -753,7 +753,11 @@ struct rt_metrics {
 
 	/** Counter, RT_HAS_DISK. Sum over the physical devices: no partitions, no devices built of
 	 * other devices, no loop, ram or zram. `diskstats` sectors of 512 bytes, whatever the
-	 * sector size of the hardware. */
+	 * sector size of the hardware.
+	 *
+	 * A device that appears after the first sample counts from what it shows then. The bit is
+	 * in `partial` in a sample that finds that a device has joined these totals or left them,
+	 * or that a counter has fallen. @since 0.3 */
 	uint64_t disk_read_bytes;
 	uint64_t disk_write_bytes; /**< Counter, RT_HAS_DISK. As disk_read_bytes. */
 	uint64_t disk_reads;       /**< Counter, RT_HAS_DISK. Operations completed. */
@@ -774,7 +778,12 @@ struct rt_metrics {
 	uint64_t filesystems_skipped;
 
 	/** Counter, RT_HAS_NETWORK. Sum over interfaces with hardware of their own. If there are
-	 * none (containers), over all interfaces except loopback. `net/dev`. */
+	 * none (containers), over all interfaces except loopback. `net/dev`.
+	 *
+	 * In `partial` as disk_read_bytes; an interface is the same one under another name. The
+	 * bit is in `estimated` if rtnetlink(7) cannot be asked which interfaces there are: one
+	 * that was made again may then be taken for the one before that had its name.
+	 * @since 0.3 */
 	uint64_t network_receive_bytes;
 	uint64_t network_transmit_bytes;   /**< Counter, RT_HAS_NETWORK. */
 	uint64_t network_receive_packets;  /**< Counter, RT_HAS_NETWORK. */

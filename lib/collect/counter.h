@@ -13,10 +13,18 @@ struct rti_counter {
 	uint64_t last;
 };
 
-/* Move on to the kernel's current value. If it is below the last one, it has wrapped around at 32
- * bits, if both values make that plausible. Otherwise the device started again at 0, and all of the
- * value is new. Returns by how much the total grew. */
-uint64_t rti_counter_advance(struct rti_counter *counter, uint64_t now);
+/* What a counter of a device may have done if its value is below the last one. */
+#define RTI_FALL_RESTART 1u /* begun again at 0. E.g.: a disk in the place of another */
+#define RTI_FALL_WRAP 2u    /* passed 2^32: the kernel's field has 32 bits */
+
+/* Move on to the current value of a counter of a device. It has passed 2^32 if it may and both
+ * values make that plausible. A fall by up to a hundredth is a correction by the driver: the total
+ * stays as it is until the value has caught up. After a larger one the value is the new baseline,
+ * and counts in full if the counter may have begun again at 0.
+ *
+ * Returns true after a fall, until the value has caught up: the total is then a lower bound.
+ * Returns false otherwise, and if the counter has passed 2^32. falls: RTI_FALL_ bits. */
+bool rti_counter_advance(struct rti_counter *counter, uint64_t now, unsigned falls);
 
 /* Move on to the current value of a counter that the kernel sometimes corrects downwards (iowait,
  * idle, steal), by correction_max at most. The total stays as it is until the value has caught up.

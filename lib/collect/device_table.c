@@ -16,6 +16,14 @@ void rti_device_table_begin(struct rti_device_table *devices)
 	devices->next = 0;
 }
 
+/* Devices with equal names and numbers in one list are several. */
+static bool is_same(const struct rti_device_table *devices, const struct rti_device *device,
+                    const char *name, uint64_t number)
+{
+	return device->number == number && device->round != devices->round &&
+	       ((number && devices->is_by_number) || strcmp(device->name, name) == 0);
+}
+
 static struct rti_device *find_device(struct rti_device_table *devices, const char *name,
                                       uint64_t number)
 {
@@ -24,7 +32,7 @@ static struct rti_device *find_device(struct rti_device_table *devices, const ch
 		                                               : devices->next + i - devices->count;
 		struct rti_device *device = &devices->device[at];
 
-		if (device->number == number && strcmp(device->name, name) == 0) {
+		if (is_same(devices, device, name, number)) {
 			devices->next = at + 1 < devices->count ? at + 1 : 0;
 			return device;
 		}
@@ -55,21 +63,39 @@ static struct rti_device *add_device(struct rti_device_table *devices)
 }
 
 int rti_device_table_find(struct rti_device_table *devices, const char *name, uint64_t number,
-                          struct rti_device **out, bool *is_new)
+                          struct rti_device **out)
 {
 	struct rti_device *device = find_device(devices, name, number);
 
-	*is_new = !device || device->round + 1 < devices->round;
 	if (!device) {
 		device = add_device(devices);
 		if (!device)
 			return -ENOMEM;
 		*device = (struct rti_device){ .number = number };
+	}
+	if (strcmp(device->name, name) != 0) {
+		memset(device->name, 0, sizeof(device->name));
 		memcpy(device->name, name, strnlen(name, sizeof(device->name) - 1));
 	}
+	device->is_new = device->counted_in == 0 || device->counted_in != devices->whole_round;
 	device->round = devices->round;
 	*out = device;
 	return 0;
+}
+
+bool rti_device_table_set_gone(struct rti_device_table *devices, uint64_t number)
+{
+	bool was_listed = false;
+
+	for (size_t i = 0; i < devices->count; i++) {
+		struct rti_device *device = &devices->device[i];
+
+		if (device->number != number)
+			continue;
+		was_listed |= device->counted_in && device->counted_in == devices->whole_round;
+		device->counted_in = 0;
+	}
+	return was_listed;
 }
 
 struct rti_device *rti_device_table_next(const struct rti_device_table *devices,
@@ -82,17 +108,45 @@ struct rti_device *rti_device_table_next(const struct rti_device_table *devices,
 	return NULL;
 }
 
-void rti_device_table_advance(struct rti_device_table *devices)
+/* Returns true if the totals lack something of the device. */
+static bool advance_device(struct rti_device_table *devices, struct rti_device *device)
 {
+	bool is_first = devices->whole_round == 0;
+	bool is_in_total = device->flags & RT_ITEM_IN_TOTAL;
+	bool has_fallen = false;
+
+	for (size_t i = 0; i < RTI_DEVICE_COUNTERS; i++) {
+		uint64_t before = device->counter[i].total;
+
+		has_fallen |=
+		    rti_counter_advance(&device->counter[i], device->now[i], devices->falls[i]);
+		if (is_in_total && (is_first || !device->is_new))
+			devices->total[i] += device->counter[i].total - before;
+	}
+	return is_in_total && !is_first && (has_fallen || !device->was_in_total);
+}
+
+bool rti_device_table_advance(struct rti_device_table *devices)
+{
+	size_t stayed = 0, in_total = 0;
+	bool is_partial = false;
+
 	for (struct rti_device *device = rti_device_table_next(devices, NULL); device;
 	     device = rti_device_table_next(devices, device)) {
-		for (size_t i = 0; i < RTI_DEVICE_COUNTERS; i++) {
-			uint64_t growth = rti_counter_advance(&device->counter[i], device->now[i]);
+		bool is_in_total = device->flags & RT_ITEM_IN_TOTAL;
 
-			if (device->flags & RT_ITEM_IN_TOTAL)
-				devices->total[i] += growth;
-		}
+		if (device->is_new)
+			device->was_in_total = false;
+		is_partial |= advance_device(devices, device);
+		stayed += is_in_total && device->was_in_total;
+		in_total += is_in_total;
+		device->was_in_total = is_in_total;
+		device->counted_in = devices->round;
 	}
+	is_partial |= stayed < devices->in_total;
+	devices->in_total = in_total;
+	devices->whole_round = devices->round;
+	return is_partial;
 }
 
 void rti_device_table_free(struct rti_device_table *devices)

@@ -32,7 +32,6 @@ enum counter { READ_SECTORS, WRITE_SECTORS, READS, WRITES, BUSY_MS };
 #define TRAIT_NVME_HEAD (UINT32_C(1) << 2) /* multipath device of hidden paths */
 #define TRAIT_NVME_PATH (UINT32_C(1) << 3) /* hidden path to an NVMe head */
 #define TRAIT_BY_NAME (UINT32_C(1) << 4)   /* not in /sys, so known by name only */
-#define TRAIT_NEW (UINT32_C(1) << 5)       /* not classified yet */
 
 struct state {
 	struct rti_proc_file file;
@@ -44,8 +43,13 @@ static int disk_open(void *state, const struct rti_context *ctx)
 {
 	struct state *st = state;
 
-	(void)ctx;
 	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
+	/* The kernel corrects no counter of a disk. One that falls is that of another medium. */
+	for (size_t i = 0; i < RTI_DEVICE_COUNTERS; i++)
+		st->devices.falls[i] = RTI_FALL_RESTART;
+	for (size_t i = 0; i <= BUSY_MS; i++)
+		if (i == BUSY_MS || ctx->platform->has_32_bit_kernel)
+			st->devices.falls[i] |= RTI_FALL_WRAP;
 	return 0;
 }
 
@@ -53,15 +57,11 @@ static int update_disk(void *arg, const struct rti_diskstat *disk)
 {
 	struct state *st = arg;
 	struct rti_device *device;
-	bool is_new;
-	int err;
+	int err = rti_device_table_find(&st->devices, disk->name,
+	                                (uint64_t)disk->major << 32 | disk->minor, &device);
 
-	err = rti_device_table_find(&st->devices, disk->name,
-	                            (uint64_t)disk->major << 32 | disk->minor, &device, &is_new);
 	if (err < 0)
 		return err;
-	if (is_new)
-		device->traits = TRAIT_NEW;
 	device->now[READ_SECTORS] = disk->read_sectors;
 	device->now[WRITE_SECTORS] = disk->write_sectors;
 	device->now[READS] = disk->reads;
@@ -162,7 +162,7 @@ static void classify_new(struct state *st, const struct rti_procfs *procfs)
 
 	for (device = rti_device_table_next(&st->devices, NULL); device;
 	     device = rti_device_table_next(&st->devices, device)) {
-		if (!(device->traits & TRAIT_NEW))
+		if (!device->is_new)
 			continue;
 		classify(device, procfs);
 		if (device->traits & TRAIT_BY_NAME && has_listed_whole(&st->devices, device)) {
@@ -216,7 +216,8 @@ static void fill_rows(struct state *st)
 	}
 }
 
-static int set_figures(struct state *st, struct rt_metrics *out)
+/* Returns -ENODEV if the totals lack something. */
+static int set_figures(struct state *st, bool is_partial, struct rt_metrics *out)
 {
 	const uint64_t *total = st->devices.total;
 	struct rti_device *device;
@@ -233,8 +234,8 @@ static int set_figures(struct state *st, struct rt_metrics *out)
 	out->disk_reads = total[READS];
 	out->disk_writes = total[WRITES];
 	out->disk_busy_ns = total[BUSY_MS] * 1000000;
-	out->valid |= RT_HAS_DISK;
-	return 0;
+	*(is_partial ? &out->partial : &out->valid) |= RT_HAS_DISK;
+	return is_partial ? -ENODEV : 0;
 }
 
 static int disk_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
@@ -253,8 +254,7 @@ static int disk_collect(void *state, const struct rti_context *ctx, struct rt_me
 		return err;
 	classify_new(st, ctx->procfs);
 	choose_total(st);
-	rti_device_table_advance(&st->devices);
-	return set_figures(st, out);
+	return set_figures(st, rti_device_table_advance(&st->devices), out);
 }
 
 static void disk_close(void *state, const struct rti_context *ctx)

@@ -10,11 +10,14 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* <linux/netlink.h>, <linux/connector.h>, <linux/cn_proc.h>: process events and exit accounts. */
+/* <linux/netlink.h>, <linux/connector.h>, <linux/cn_proc.h>: process events, exit accounts and
+ * network interfaces. */
+#define RTI_NETLINK_ROUTE 0
 #define RTI_NETLINK_CONNECTOR 11
 #define RTI_NETLINK_GENERIC 16
 #define RTI_NLM_F_REQUEST 0x1
 #define RTI_NLM_F_ACK 0x4
+#define RTI_NLM_F_DUMP 0x300
 #define RTI_CN_IDX_PROC 0x1
 #define RTI_CN_VAL_PROC 0x1
 #define RTI_PROC_CN_MCAST_LISTEN 1

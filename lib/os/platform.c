@@ -3,8 +3,10 @@
 #include "os/platform.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,11 +151,21 @@ static const struct rti_wait_bounds wait_bounds = {
 	.unexecuted_ns = 10 * NS_PER_S,
 };
 
+/* A program of 64 bits has a kernel of 64 bits. One of 32 bits may run on such a kernel, too, which
+ * says so in its name. E.g.: x86_64, aarch64, ppc64le. */
+static bool has_32_bit_kernel(void)
+{
+	struct utsname name;
+
+	return sizeof(long) == 4 && (uname(&name) < 0 || !strstr(name.machine, "64"));
+}
+
 void rti_platform_init(struct rti_platform *platform, bool is_foreign)
 {
 	*platform = (struct rti_platform){
 		.tick_ns = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK),
 		.page_size = (uint64_t)sysconf(_SC_PAGESIZE),
+		.has_32_bit_kernel = has_32_bit_kernel(),
 		.waits = wait_bounds,
 		.now = now,
 		.monotonic_ns = rti_monotonic_ns,

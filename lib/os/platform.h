@@ -41,8 +41,9 @@ struct rti_wait_bounds {
 
 /* Invariant: constant after rti_platform_init(). Tests fill in functions of their own. */
 struct rti_platform {
-	uint64_t tick_ns;   /* one clock tick of /proc */
-	uint64_t page_size; /* bytes */
+	uint64_t tick_ns;       /* one clock tick of /proc */
+	uint64_t page_size;     /* bytes */
+	bool has_32_bit_kernel; /* so its counters of type long have 32 bits, too */
 	struct rti_wait_bounds waits;
 	void (*now)(struct rti_now *out);
 	/* The monotonic clock alone: costs a tenth of now(). */

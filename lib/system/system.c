@@ -143,6 +143,8 @@ static enum rti_cause cause_of(const struct rti_system *system, uint64_t has,
 {
 	if (has & GPU_DOMAINS)
 		return RTI_CAUSE_GPU;
+	if (has == RT_HAS_NETWORK && last->estimated & has)
+		return RTI_CAUSE_LINKS;
 	switch (err) {
 	case -ENOENT:
 		return RTI_CAUSE_NO_FIGURE;
@@ -150,6 +152,8 @@ static enum rti_cause cause_of(const struct rti_system *system, uint64_t has,
 		return cause_of_unsupported(system, has);
 	case -ETIMEDOUT:
 		return RTI_CAUSE_STALLED;
+	case -ENODEV:
+		return RTI_CAUSE_DEVICES;
 	case -EACCES:
 	case -EPERM:
 		return has == RT_HAS_PROCESSES ? RTI_CAUSE_HIDDEN : cause_of_read(has, last);

@@ -35,7 +35,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"openat|open|close|pread|read|poll|getdents|readlinkat|faccessat|statvfs|fstatvfs|fstatat|"
         r"fstat|fstatfs|stat|gnu_dev_m\w+|lseek|syscall"
     ),
-    "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|getrusage|syscall"),
+    "os/platform.c": re.compile(r"clock_get(time|res)|sysconf|getrlimit|getpid|getrusage|syscall"
+        r"|uname"),
     # Makes and removes cgroup directories. Checks with kill() whether their creators still exist.
     "os/cgroup/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     # Copies descriptors for a program, and says what its start does with them.
@@ -88,6 +89,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Receives the kernel's process events through a socket.
     "os/proc_connector.c": re.compile(
         r"socket|bind|getsockname|[gs]etsockopt|send|recvm?msg|recvmmsg|recv|close"),
+    # Lists network interfaces, and learns of changes, likewise.
+    "os/links.c": re.compile(r"socket|bind|send|recv(from)?|close"),
     "os/taskstats.c": re.compile(
         r"socket|bind|setsockopt|send|recvfrom|recvmmsg|poll|close"),
     # Executes a program in a child.

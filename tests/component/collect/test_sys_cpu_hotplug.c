@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The CPU collector beside 64 CPUs that go offline and come back.
  *
- * The kernel shows the idle time of a CPU that is online by its exact clock, and that of one that is
- * offline by ticks, which an idle CPU mostly does without (Linux, fs/proc/stat.c, get_idle_time()).
+ * The kernel shows the idle time of a CPU that is online by its exact clock, and that of one that
+ * is offline by ticks, which an idle CPU mostly does without (Linux, fs/proc/stat.c,
+ * get_idle_time()).
  * So the first line falls by hours when a CPU goes, and jumps when it comes back. */
 #include "collect/collector.h"
 

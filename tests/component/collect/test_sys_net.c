@@ -3,8 +3,10 @@
 #include "collect/collector.h"
 
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,42 +175,76 @@ START_TEST(interface_names_with_colons_parse)
 }
 END_TEST
 
-static uint64_t sample_eth0(uint64_t bytes)
+static void sample_marked(uint64_t valid, uint64_t bytes)
 {
-	fixture_printf(&f, "proc/net/dev",
-	               HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", bytes);
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, find_row("eth0")->receive_bytes);
-	return s.out.network_receive_bytes;
+	ck_assert_int_eq(sampler_take(&s), valid ? 0 : -ENODEV);
+	ck_assert_uint_eq(s.out.valid, valid);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_NETWORK & ~valid);
+	ck_assert_uint_eq(s.out.estimated, 0);
+	ck_assert_uint_eq(s.out.network_receive_bytes, bytes);
 }
 
-START_TEST(interface_counter_that_wraps_or_resets_keeps_growing)
+static void sample_eth0(uint64_t shown, uint64_t valid, uint64_t bytes)
+{
+	fixture_printf(&f, "proc/net/dev",
+	               HEADER "eth0: %" PRIu64 " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n", shown);
+	sample_marked(valid, bytes);
+	ck_assert_uint_eq(find_row("eth0")->receive_bytes, bytes);
+}
+
+START_TEST(interface_counter_that_falls_goes_on_from_the_new_value)
 {
 	make_interface("eth0", true);
-	ck_assert_uint_eq(sample_eth0(UINT32_MAX - 99), UINT32_MAX - UINT64_C(99));
-	/* 100 up to the wrap, 200 past it */
-	ck_assert_uint_eq(sample_eth0(200), UINT32_MAX + UINT64_C(201));
-	ck_assert_uint_eq(sample_eth0(50), UINT32_MAX + UINT64_C(251)); /* reset by the driver */
-	ck_assert_uint_eq(sample_eth0(60), UINT32_MAX + UINT64_C(261));
+	sample_eth0(UINT32_MAX - 99, RT_HAS_NETWORK, UINT32_MAX - UINT64_C(99));
+	sample_eth0(200, 0, UINT32_MAX - UINT64_C(99));
+	sample_eth0(260, RT_HAS_NETWORK, UINT32_MAX - UINT64_C(39));
+	sample_eth0(50, 0, UINT32_MAX - UINT64_C(39));
+	sample_eth0(60, RT_HAS_NETWORK, UINT32_MAX - UINT64_C(29));
 }
 END_TEST
 
-START_TEST(interface_that_returns_counts_no_byte_twice)
+START_TEST(interface_counter_of_a_kernel_of_32_bits_wraps)
+{
+	s.collector->close(s.state, &s.ctx);
+	memset(s.state, 0, s.collector->state_size);
+	s.platform.has_32_bit_kernel = true;
+	ck_assert_int_eq(s.collector->open(s.state, &s.ctx), 0);
+	make_interface("eth0", true);
+	sample_eth0(UINT32_MAX - 99, RT_HAS_NETWORK, UINT32_MAX - UINT64_C(99));
+	/* 100 up to the wrap, 200 past it */
+	sample_eth0(200, RT_HAS_NETWORK, UINT32_MAX + UINT64_C(201));
+	sample_eth0(50, 0, UINT32_MAX + UINT64_C(201));
+}
+END_TEST
+
+#define ETH0 "eth0:" TRAFFIC
+#define USB0(bytes) "usb0: " #bytes " 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
+
+START_TEST(interface_that_goes_and_returns_marks_both_steps)
 {
 	make_interface("eth0", true);
 	make_interface("usb0", true);
-	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC "usb0:" TRAFFIC);
-	ck_assert_int_eq(sampler_take(&s), 0);
-
-	fixture_write(&f, "proc/net/dev", HEADER "eth0:" TRAFFIC);
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, 200);
+	fixture_write(&f, "proc/net/dev", HEADER ETH0 USB0(100));
+	sample_marked(RT_HAS_NETWORK, 200);
+	fixture_write(&f, "proc/net/dev", HEADER ETH0);
+	sample_marked(0, 200);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);
+	sample_marked(RT_HAS_NETWORK, 200);
+	fixture_write(&f, "proc/net/dev", HEADER ETH0 USB0(130));
+	sample_marked(0, 200);
+	ck_assert_uint_eq(find_row("usb0")->receive_bytes, 130);
+	fixture_write(&f, "proc/net/dev", HEADER ETH0 USB0(131));
+	sample_marked(RT_HAS_NETWORK, 201);
+}
+END_TEST
 
-	fixture_write(&f, "proc/net/dev",
-	              HEADER "eth0:" TRAFFIC "usb0: 130 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, 230);
+/* By the name alone, below another root. */
+START_TEST(interface_with_another_name_is_another_one)
+{
+	fixture_write(&f, "proc/net/dev", HEADER ETH0);
+	sample_marked(RT_HAS_NETWORK, 100);
+	fixture_write(&f, "proc/net/dev", HEADER USB0(130));
+	sample_marked(0, 100);
 }
 END_TEST
 
@@ -217,16 +253,16 @@ START_TEST(total_after_hardware_appears_does_not_fall)
 {
 	make_interface("tun0", false);
 	fixture_write(&f, "proc/net/dev", HEADER "tun0:" TRAFFIC);
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, 100);
+	sample_marked(RT_HAS_NETWORK, 100);
 
-	make_interface("eth0", true);
+	make_interface("usb0", true);
 	fixture_write(&f, "proc/net/dev",
-	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n"
-	                     "eth0: 7 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n");
-	ck_assert_int_eq(sampler_take(&s), 0);
-	ck_assert_uint_eq(s.out.network_receive_bytes, 107);
+	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n" USB0(7));
+	sample_marked(0, 100);
 	ck_assert_uint_eq(s.out.network_interfaces, 1);
+	fixture_write(&f, "proc/net/dev",
+	              HEADER "tun0: 150 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n" USB0(9));
+	sample_marked(RT_HAS_NETWORK, 102);
 }
 END_TEST
 
@@ -271,7 +307,7 @@ START_TEST(netdev_missing_on_this_system_fails_with_enoent)
 	ck_assert_int_eq(sampler_open_with(&own, &rti_sys_net, NULL, &ops, 0), 0);
 	ck_assert_int_eq(sampler_take(&own), -ENOENT);
 	ck_assert_uint_eq(own.out.valid | own.out.partial, 0);
-	ck_assert_uint_eq(opens_of_net, 1);
+	ck_assert_uint_eq(opens_of_net, 2); /* of the thread and, before Linux 3.17, the process */
 	sampler_close(&own);
 }
 END_TEST
@@ -362,6 +398,55 @@ START_TEST(live_loopback_grows_with_traffic)
 }
 END_TEST
 
+/* Copies the name of an interface that /sys knows as hardware. */
+static bool find_hardware(char *name, size_t size)
+{
+	DIR *dir = opendir("/sys/class/net");
+	bool is_found = false;
+
+	for (struct dirent *entry = dir ? readdir(dir) : NULL; entry && !is_found;
+	     entry = readdir(dir)) {
+		char path[300];
+
+		snprintf(path, sizeof(path), "/sys/class/net/%s/device", entry->d_name);
+		is_found = entry->d_name[0] != '.' && access(path, F_OK) == 0;
+		if (is_found)
+			snprintf(name, size, "%.15s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return is_found;
+}
+
+/* As `nsenter -n` does: a virtual interface has the name of hardware of the host. */
+START_TEST(live_namespace_with_the_sysfs_of_another_counts_all_but_loopback)
+{
+	struct sampler live;
+	const struct rt_network *row;
+	char name[32], line[128];
+	size_t count;
+
+	if (!find_hardware(name, sizeof(name)))
+		suite_skip_test("no interface here is hardware");
+	if (unshare(CLONE_NEWNET) < 0)
+		suite_skip_test("no network namespace can be made here");
+	snprintf(line, sizeof(line), "ip link add %s type veth peer name far0 >/dev/null 2>&1",
+	         name);
+	if (system(line) != 0)
+		suite_skip_test("no pair of interfaces can be made here");
+	sampler_open(&live, &rti_sys_net, NULL);
+	ck_assert_int_eq(sampler_take(&live), 0);
+	ck_assert_uint_eq(live.out.valid, RT_HAS_NETWORK);
+	row = sampler_rows(&live, &count);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_uint_eq(row[i].flags,
+		                  RT_ITEM_VIRTUAL |
+		                      (strcmp(row[i].name, "lo") ? RT_ITEM_IN_TOTAL : 0));
+	ck_assert_uint_ge(count, 3);
+	sampler_close(&live);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sys_net");
@@ -374,8 +459,10 @@ int main(void)
 	tcase_add_test(fixtures, container_without_hardware_counts_virtual_interfaces);
 	tcase_add_test(fixtures, interfaces_without_sysfs_count_all_but_loopback);
 	tcase_add_test(fixtures, interface_names_with_colons_parse);
-	tcase_add_test(fixtures, interface_counter_that_wraps_or_resets_keeps_growing);
-	tcase_add_test(fixtures, interface_that_returns_counts_no_byte_twice);
+	tcase_add_test(fixtures, interface_counter_that_falls_goes_on_from_the_new_value);
+	tcase_add_test(fixtures, interface_counter_of_a_kernel_of_32_bits_wraps);
+	tcase_add_test(fixtures, interface_that_goes_and_returns_marks_both_steps);
+	tcase_add_test(fixtures, interface_with_another_name_is_another_one);
 	tcase_add_test(fixtures, total_after_hardware_appears_does_not_fall);
 	tcase_add_test(fixtures, netdev_of_process_1_is_preferred);
 	tcase_add_test(fixtures, netdev_missing_fails_with_enoent);
@@ -383,5 +470,6 @@ int main(void)
 	tcase_add_test(fixtures, netdev_malformed_fails_with_ebadmsg);
 	tcase_add_test(live, live_interfaces_match_sysfs);
 	tcase_add_test(live, live_loopback_grows_with_traffic);
+	tcase_add_test(live, live_namespace_with_the_sysfs_of_another_counts_all_but_loopback);
 	return suite_run(suite);
 }

@@ -61,10 +61,17 @@ static unsigned count_mounts(void)
 	return lines;
 }
 
+/* What belongs to the network namespace of the thread is read there. */
 static unsigned count_reads_of(const char *file)
 {
+	static const char of_thread[] = "thread-self/";
+
 	for (size_t i = 0; i < meter.files; i++) {
-		if (strcmp(meter.file[i].name, file) == 0)
+		const char *name = meter.file[i].name;
+
+		if (strncmp(name, of_thread, strlen(of_thread)) == 0)
+			name += strlen(of_thread);
+		if (strcmp(name, file) == 0)
 			return meter.file[i].count;
 	}
 	return 0;

@@ -10,43 +10,103 @@
 
 START_TEST(counter_that_grows_adds_the_difference)
 {
-	struct rti_counter c = { 0 };
-
-	ck_assert_uint_eq(rti_counter_advance(&c, 100), 100);
-	ck_assert_uint_eq(rti_counter_advance(&c, 100), 0);
-	ck_assert_uint_eq(rti_counter_advance(&c, 150), 50);
-	ck_assert_uint_eq(c.total, 150);
-}
-END_TEST
-
-START_TEST(counter_that_falls_from_top_to_bottom_quarter_wraps)
-{
-	struct rti_counter c = { 0 };
-
-	rti_counter_advance(&c, TOP - 9);
-	ck_assert_uint_eq(rti_counter_advance(&c, 5), 15);
-	ck_assert_uint_eq(c.total, TOP + 6);
-}
-END_TEST
-
-START_TEST(counter_that_falls_elsewhere_adds_the_new_value)
-{
-	static const struct {
-		uint64_t last, now;
-	} falls[] = {
-		{ 1000, 5 },                /* far from the top */
-		{ TOP / 4 * 3 - 2, 5 },     /* just below the top quarter */
-		{ TOP, UINT64_C(1) << 30 }, /* not in the bottom quarter */
-		{ TOP + 1, 5 },             /* wider than 32 bits */
-		{ UINT64_C(1) << 40, (UINT64_C(1) << 40) - 1 },
-	};
-
-	for (size_t i = 0; i < sizeof(falls) / sizeof(falls[0]); i++) {
+	for (unsigned falls = 0; falls <= (RTI_FALL_RESTART | RTI_FALL_WRAP); falls++) {
 		struct rti_counter c = { 0 };
 
-		rti_counter_advance(&c, falls[i].last);
-		ck_assert_uint_eq(rti_counter_advance(&c, falls[i].now), falls[i].now);
-		ck_assert_uint_eq(c.total, falls[i].last + falls[i].now);
+		ck_assert(!rti_counter_advance(&c, 100, falls));
+		ck_assert(!rti_counter_advance(&c, 100, falls));
+		ck_assert_uint_eq(c.total, 100);
+		ck_assert(!rti_counter_advance(&c, 150, falls));
+		ck_assert_uint_eq(c.total, 150);
+		ck_assert(!rti_counter_advance(&c, TOP * 5, falls));
+		ck_assert_uint_eq(c.total, TOP * 5);
+	}
+}
+END_TEST
+
+START_TEST(counter_of_32_bits_that_falls_from_top_to_bottom_quarter_wraps)
+{
+	for (unsigned also = 0; also <= RTI_FALL_RESTART; also++) {
+		struct rti_counter c = { 0 };
+
+		rti_counter_advance(&c, TOP - 9, RTI_FALL_WRAP | also);
+		ck_assert(!rti_counter_advance(&c, 5, RTI_FALL_WRAP | also));
+		ck_assert_uint_eq(c.total, TOP + 6);
+		ck_assert(!rti_counter_advance(&c, 7, RTI_FALL_WRAP | also));
+		ck_assert_uint_eq(c.total, TOP + 8);
+	}
+}
+END_TEST
+
+/* An interface of 3.3 GB was made again and sent 50 MB: 1,045 MB were counted. */
+START_TEST(counter_of_64_bits_that_falls_does_not_wrap)
+{
+	struct rti_counter c = { 0 };
+
+	rti_counter_advance(&c, UINT64_C(3300000000), 0);
+	ck_assert(rti_counter_advance(&c, 50000000, 0));
+	ck_assert_uint_eq(c.total, UINT64_C(3300000000));
+	ck_assert(!rti_counter_advance(&c, 50000007, 0));
+	ck_assert_uint_eq(c.total, UINT64_C(3300000007));
+}
+END_TEST
+
+static const struct {
+	uint64_t last, now;
+} falls_elsewhere[] = {
+	{ 1000, 5 },                /* far from the top */
+	{ TOP / 4 * 3 - 2, 5 },     /* just below the top quarter */
+	{ TOP, UINT64_C(1) << 30 }, /* not in the bottom quarter */
+	{ TOP + 1, 5 },             /* wider than 32 bits */
+	{ UINT64_C(1) << 40, (UINT64_C(1) << 40) / 100 * 99 - 1 },
+};
+
+START_TEST(counter_that_falls_elsewhere_counts_from_the_new_value)
+{
+	for (size_t i = 0; i < sizeof(falls_elsewhere) / sizeof(falls_elsewhere[0]); i++) {
+		uint64_t last = falls_elsewhere[i].last, now = falls_elsewhere[i].now;
+		struct rti_counter c = { 0 };
+
+		rti_counter_advance(&c, last, RTI_FALL_WRAP);
+		ck_assert(rti_counter_advance(&c, now, RTI_FALL_WRAP));
+		ck_assert_uint_eq(c.total, last);
+		ck_assert(!rti_counter_advance(&c, now + 3, RTI_FALL_WRAP));
+		ck_assert_uint_eq(c.total, last + 3);
+	}
+}
+END_TEST
+
+START_TEST(counter_that_may_restart_adds_the_new_value_after_a_fall)
+{
+	for (size_t i = 0; i < sizeof(falls_elsewhere) / sizeof(falls_elsewhere[0]); i++) {
+		uint64_t last = falls_elsewhere[i].last, now = falls_elsewhere[i].now;
+		unsigned falls = RTI_FALL_RESTART | (i % 2 ? RTI_FALL_WRAP : 0);
+		struct rti_counter c = { 0 };
+
+		rti_counter_advance(&c, last, falls);
+		ck_assert(rti_counter_advance(&c, now, falls));
+		ck_assert_uint_eq(c.total, last + now);
+		ck_assert(!rti_counter_advance(&c, now + 3, falls));
+		ck_assert_uint_eq(c.total, last + now + 3);
+	}
+}
+END_TEST
+
+/* A driver that adds up its queues without a lock shows some KB less of 10 GB, and then more. */
+START_TEST(counter_that_falls_by_a_hundredth_stays_until_it_is_reached_again)
+{
+	const uint64_t last = UINT64_C(10000000000);
+
+	for (unsigned falls = 0; falls <= (RTI_FALL_RESTART | RTI_FALL_WRAP); falls++) {
+		struct rti_counter c = { 0 };
+
+		rti_counter_advance(&c, last, falls);
+		ck_assert(rti_counter_advance(&c, last - 4096, falls));
+		ck_assert(rti_counter_advance(&c, last - last / 100, falls));
+		ck_assert(rti_counter_advance(&c, last - 1, falls));
+		ck_assert_uint_eq(c.total, last);
+		ck_assert(!rti_counter_advance(&c, last + 50, falls));
+		ck_assert_uint_eq(c.total, last + 50);
 	}
 }
 END_TEST
@@ -130,8 +190,11 @@ int main(void)
 	TCase *advance = suite_case(suite, "advance"), *hold = suite_case(suite, "hold");
 
 	tcase_add_test(advance, counter_that_grows_adds_the_difference);
-	tcase_add_test(advance, counter_that_falls_from_top_to_bottom_quarter_wraps);
-	tcase_add_test(advance, counter_that_falls_elsewhere_adds_the_new_value);
+	tcase_add_test(advance, counter_of_32_bits_that_falls_from_top_to_bottom_quarter_wraps);
+	tcase_add_test(advance, counter_of_64_bits_that_falls_does_not_wrap);
+	tcase_add_test(advance, counter_that_falls_elsewhere_counts_from_the_new_value);
+	tcase_add_test(advance, counter_that_may_restart_adds_the_new_value_after_a_fall);
+	tcase_add_test(advance, counter_that_falls_by_a_hundredth_stays_until_it_is_reached_again);
 	tcase_add_test(hold, held_counter_after_small_fall_keeps_its_total);
 	tcase_add_test(hold, held_counter_of_small_value_tolerates_a_fall_to_zero);
 	tcase_add_test(hold, held_counter_after_larger_fall_counts_from_a_new_baseline);

@@ -33,6 +33,8 @@ START_TEST(process_events_are_as_in_headers)
 	ck_assert_int_eq(RTI_NETLINK_GENERIC, NETLINK_GENERIC);
 	ck_assert_int_eq(RTI_NLM_F_REQUEST, NLM_F_REQUEST);
 	ck_assert_int_eq(RTI_NLM_F_ACK, NLM_F_ACK);
+	ck_assert_int_eq(RTI_NETLINK_ROUTE, NETLINK_ROUTE);
+	ck_assert_int_eq(RTI_NLM_F_DUMP, NLM_F_DUMP);
 	ck_assert_int_eq(RTI_CN_IDX_PROC, CN_IDX_PROC);
 	ck_assert_int_eq(RTI_CN_VAL_PROC, CN_VAL_PROC);
 	ck_assert_int_eq(RTI_PROC_CN_MCAST_LISTEN, PROC_CN_MCAST_LISTEN);

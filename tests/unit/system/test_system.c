@@ -17,7 +17,7 @@
 static struct {
 	int open_error, collect_error;
 	int error_of[2]; /* of the lower bit, and of the other */
-	uint64_t valid, partial;
+	uint64_t valid, partial, estimated;
 	int rows[2];
 	unsigned open, closed;
 } script;
@@ -36,6 +36,7 @@ static int collect(void *state, const struct rti_context *ctx, struct rt_metrics
 	(void)ctx;
 	out->valid |= script.valid;
 	out->partial |= script.partial;
+	out->estimated |= script.estimated;
 	return script.collect_error;
 }
 
@@ -193,6 +194,8 @@ static const struct {
 	{ DISK, -ETIMEDOUT, RTI_CAUSE_STALLED, "diskstats" },
 	{ DISK, -EACCES, RTI_CAUSE_READ, "diskstats" },
 	{ DISK, -EPERM, RTI_CAUSE_READ, "diskstats" },
+	{ DISK, -ENODEV, RTI_CAUSE_DEVICES, "diskstats" },
+	{ NET, -ENODEV, RTI_CAUSE_DEVICES, "" },
 	{ NET, -EIO, RTI_CAUSE_READ, "" },
 	{ RT_HAS_GPU, -EIO, RTI_CAUSE_GPU, "" },
 };
@@ -208,6 +211,17 @@ START_TEST(cause_is_what_the_error_means_for_the_domain)
 	ck_assert_int_eq(out.error, causes[_i].error);
 	ck_assert_int_eq(out.cause, causes[_i].cause);
 	ck_assert_str_eq(out.file, causes[_i].file);
+}
+END_TEST
+
+START_TEST(estimate_of_the_network_is_for_want_of_the_list_of_interfaces)
+{
+	open_for(NET | DISK);
+	script.collect_error = -EAFNOSUPPORT;
+	script.estimated = NET | DISK;
+	sample(NET | DISK);
+	ck_assert_int_eq(explain(NET).cause, RTI_CAUSE_LINKS);
+	ck_assert_int_eq(explain(DISK).cause, RTI_CAUSE_READ);
 }
 END_TEST
 
@@ -259,6 +273,7 @@ int main(void)
 	tcase_add_test(tests, domains_of_one_collector_have_their_own_errors);
 	tcase_add_loop_test(tests, cause_is_what_the_error_means_for_the_domain, 0,
 	                    sizeof(causes) / sizeof(causes[0]));
+	tcase_add_test(tests, estimate_of_the_network_is_for_want_of_the_list_of_interfaces);
 	tcase_add_test(tests, figure_that_is_there_or_that_no_collector_has_is_not_explained);
 	tcase_add_test(tests, rows_are_those_of_the_open_collector_that_has_them);
 	return suite_run(suite);
