@@ -263,7 +263,7 @@ static const struct {
 	{ { { .len = sizeof(end), .text = &end } }, 1, 0, 0, 0 },
 	{ { { -EINTR, 0, 0, NULL }, { .len = sizeof(end), .text = &end } }, 2, 0, 0, 0 },
 	/* from another process than the kernel */
-	{ { { 0, 4711, 3, "bad" }, { .len = sizeof(end), .text = &end } }, 2, 0, 0, 0 },
+	{ { { 0, 4711, 3, "bad" }, { -ECONNREFUSED, 0, 0, NULL } }, 2, 0, 0, -ECONNREFUSED },
 	{ { { 0, 0, 3, "bad" }, { .len = sizeof(end), .text = &end } }, 2, 0, 0, -EBADMSG },
 	{ { { .len = 0, .text = &end } }, 1, 0, 0, -ETIMEDOUT },
 	{ { { .len = sizeof(gone_eth0), .text = &gone_eth0 } }, 1, 0, 0, -EAGAIN },

@@ -38,6 +38,16 @@ START_TEST(counter_of_32_bits_that_falls_from_top_to_bottom_quarter_wraps)
 }
 END_TEST
 
+START_TEST(counter_at_the_edge_of_the_top_quarter_wraps)
+{
+	struct rti_counter c = { 0 };
+
+	rti_counter_advance(&c, TOP / 4 * 3 + 3, RTI_FALL_WRAP); /* 3 * 2^30 */
+	ck_assert(!rti_counter_advance(&c, TOP / 4, RTI_FALL_WRAP));
+	ck_assert_uint_eq(c.total, TOP + 1 + TOP / 4);
+}
+END_TEST
+
 /* An interface of 3.3 GB was made again and sent 50 MB: 1,045 MB were counted. */
 START_TEST(counter_of_64_bits_that_falls_does_not_wrap)
 {
@@ -191,6 +201,7 @@ int main(void)
 
 	tcase_add_test(advance, counter_that_grows_adds_the_difference);
 	tcase_add_test(advance, counter_of_32_bits_that_falls_from_top_to_bottom_quarter_wraps);
+	tcase_add_test(advance, counter_at_the_edge_of_the_top_quarter_wraps);
 	tcase_add_test(advance, counter_of_64_bits_that_falls_does_not_wrap);
 	tcase_add_test(advance, counter_that_falls_elsewhere_counts_from_the_new_value);
 	tcase_add_test(advance, counter_that_may_restart_adds_the_new_value_after_a_fall);

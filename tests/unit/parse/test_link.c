@@ -269,6 +269,19 @@ START_TEST(error_at_the_end_of_the_list_is_returned)
 }
 END_TEST
 
+START_TEST(list_may_end_without_an_error)
+{
+	struct text t = { .len = 0 };
+	struct found found = { .count = 0 };
+	const int behind = -EIO; /* not of the message */
+
+	begin_message(&t, NLMSG_DONE, NLM_F_MULTI, SEQ);
+	add(&t, &behind, sizeof(behind));
+	ck_assert_int_eq(rti_parse_links(t.data, sizeof(struct nlmsghdr), SEQ, keep, &found),
+	                 RTI_STOP);
+}
+END_TEST
+
 START_TEST(callback_stops_the_list)
 {
 	struct text t = { .len = 0 };
@@ -371,6 +384,7 @@ int main(void)
 	tcase_add_test(list, list_that_was_interrupted_is_to_be_read_again);
 	tcase_add_test(list, error_of_the_kernel_is_returned);
 	tcase_add_test(list, error_at_the_end_of_the_list_is_returned);
+	tcase_add_test(list, list_may_end_without_an_error);
 	tcase_add_test(list, callback_stops_the_list);
 	tcase_add_loop_test(hostile, odd_message_fails_with_ebadmsg, 0, 13);
 	tcase_add_test(hostile, torn_list_fails_with_ebadmsg);
