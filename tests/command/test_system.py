@@ -138,6 +138,38 @@ class System(Case):
         for word in ("wall time", "peak memory", "written", "received", "cores"):
             self.assertIn(word, output)
 
+    def test_interface_that_goes_makes_the_sum_a_lower_bound(self) -> None:
+        """It goes after the first row, and the last ones find no change. The shell that is the
+        tracker's parent removes it."""
+        probe = ["unshare", "--net", "ip", "link", "add", "v0", "type", "veth", "peer", "name",
+                 "v1"]
+        if shutil.which("unshare") is None or shutil.which("ip") is None:
+            self.skipTest("unshare or ip is not installed")
+        if subprocess.run(probe, stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("no pair of interfaces can be made in a network namespace here")
+        script = """
+            set -e
+            ip link add v0 type veth peer name v1
+            ip link add w0 type veth peer name w1
+            "$1" system -i 0.1 -f jsonl -o "$2/rows" --summary json --summary-file "$2/summary" &
+            until_lines() { while [ "$(wc -l < "$dir/rows")" -lt "$1" ]; do sleep 0.01; done; }
+            dir=$2
+            while [ ! -e "$2/rows" ]; do sleep 0.01; done
+            until_lines 2
+            ip link del v0
+            until_lines 6
+            kill -TERM $!
+            wait $! || true
+        """
+        subprocess.run(["unshare", "--net", "sh", "-c", script, "sh", RTRACK, str(self.dir)],
+                       check=True, timeout=PATIENCE_S)
+        rows = read_jsonl(self.dir / "rows")
+        self.assertIn("d_network_transmit_bytes", [name for row in rows for name in row["partial"]])
+        self.assertNotIn("d_network_transmit_bytes", rows[-1]["partial"])
+        with open(self.dir / "summary") as file:
+            summary = json.load(file)
+        self.assertIn("network", summary["partial"])
+
     def test_count_rows_take_full_intervals(self) -> None:
         began = time.monotonic()
         rtrack("system", "-q", "-i", "0.1", "--count", "5")

@@ -213,6 +213,8 @@ int follow_sample(struct follow *f)
 	f->has_ended = err == -ESRCH;
 	f->before = f->now;
 	f->now = next;
+	f->partial |= f->samples > 0 ? next.partial : 0;
+	f->estimated |= f->samples > 0 ? next.estimated : 0;
 	f->samples++;
 	if (next.members_skipped > f->members_skipped)
 		f->members_skipped = next.members_skipped;

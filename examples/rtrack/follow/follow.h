@@ -25,6 +25,9 @@ struct follow {
 	int64_t interval_ns; /* intended time between samples */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */
+	/* RT_HAS_ bits that a sample after base was marked with: what it lacked is in no later
+	 * sample of the system. */
+	uint64_t partial, estimated;
 	uint64_t samples;
 	uint64_t members_skipped; /* most in any one sample */
 	bool has_ended;           /* all followed processes have ended */

@@ -346,8 +346,14 @@ void usage_of_system(struct usage *u, const struct follow *f)
 	const struct gpu_use gpu = gpu_use_of(f);
 	struct own_limits own;
 	struct rt_delta since;
+	uint64_t estimated, partial;
 
 	rt_diff(&f->base, m, &since, sizeof(since));
+	estimated = f->estimated & (since.valid | since.partial);
+	partial = f->partial & since.valid & ~estimated;
+	since.valid &= ~(estimated | partial);
+	since.partial = (since.partial & ~estimated) | partial;
+	since.estimated |= estimated;
 	own = own_limits_of(m, &since);
 	*u = (struct usage){
 		.kind = USAGE_SYSTEM,
