@@ -57,6 +57,19 @@ struct rti_sock_fprog {
 	struct rti_sock_filter *filter;
 };
 
+/* An entry of getdents64(2): struct linux_dirent64 of fs/readdir.c, which no header has. */
+struct rti_dirent {
+	uint64_t d_ino;
+	int64_t d_off;
+	uint16_t d_reclen; /* to the next one, which is aligned */
+	uint8_t d_type;    /* DT_ value of <dirent.h> */
+	char d_name[];
+};
+
+/* <linux/memfd.h>: memfd_create(2). */
+#define RTI_MFD_CLOEXEC 0x1u
+#define RTI_MFD_ALLOW_SEALING 0x2u
+
 /* <linux/sched.h>: clone3(2), as of Linux 5.7. */
 #define RTI_CLONE_CLEAR_SIGHAND UINT64_C(0x100000000)
 #define RTI_CLONE_INTO_CGROUP UINT64_C(0x200000000)

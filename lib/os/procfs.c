@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "os/kernel_abi.h"
 #include "util/decimal.h"
 #include "util/visit.h"
 
@@ -369,7 +370,7 @@ struct list {
 static int list_entries(const char *entries, size_t len, const struct list *list)
 {
 	for (size_t at = 0; at < len;) {
-		const struct dirent64 *entry = (const void *)(entries + at);
+		const struct rti_dirent *entry = (const void *)(entries + at);
 		bool is_dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 		bool may_be_directory = entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN;
 		int result = RTI_CONTINUE;
@@ -387,7 +388,7 @@ static int list_entries(const char *entries, size_t len, const struct list *list
 static int list_consume(const struct rti_procfs *procfs, int fd, const struct list *list)
 {
 	/* On the stack of the host's thread, which may have 16 KiB in all. */
-	_Alignas(struct dirent64) char entries[2048];
+	_Alignas(struct rti_dirent) char entries[2048];
 	int result = RTI_CONTINUE;
 
 	if (fd < 0)

@@ -2,7 +2,6 @@
 /* Tells whether a process runs on after its thread group leader has exited. */
 #include "supervisor/leader_exit.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/kernel_abi.h"
 #include "parse/parse.h"
 #include "supervisor/proc_file.h"
 #include "util/decimal.h"
@@ -46,13 +46,13 @@ static bool is_thread_ending(struct rti_shared_stats *shared, pid_t pid, const c
 /* Returns true if each thread in the directory is ending. */
 static bool are_all_ending(struct rti_shared_stats *shared, pid_t pid, int directory)
 {
-	_Alignas(struct dirent64) char entries[2048];
+	_Alignas(struct rti_dirent) char entries[2048];
 	int looked_at = 0;
 	long n;
 
 	while ((n = syscall(SYS_getdents64, directory, entries, sizeof(entries))) > 0) {
 		for (long at = 0; at < n;) {
-			const struct dirent64 *entry = (const void *)(entries + at);
+			const struct rti_dirent *entry = (const void *)(entries + at);
 
 			at += entry->d_reclen;
 			if (*entry->d_name == '.')

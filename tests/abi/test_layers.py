@@ -41,7 +41,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "os/cgroup/cgroup.c": re.compile(r"mkdir|rmdir|kill|open|write|close|nanosleep"),
     # Copies descriptors for a program, and says what its start does with them.
     "os/process/fd_map.c": re.compile(
-        r"posix_spawn_file_actions_\w+|fcntl|close|open|dup2|sysconf"),
+        r"posix_spawn_file_actions_\w+|fcntl|close|open|dup2|sysconf|syscall"),
     "os/thread/lock.c": re.compile(r"pthread_mutex\w+"),
     # Opens the libraries of drivers.
     "os/library.c": re.compile(r"dlsym|dlclose|getauxval|open|close|mmap|munmap"),
@@ -98,7 +98,7 @@ ALLOWED: Dict[str, Pattern[str]] = {
     # Looks at a helper while it waits for it, and at the signals of the caller.
     "os/process/helper_wait.c": re.compile(r"ppoll|nanosleep|sig\w+"),
     "os/process/reap_later.c": re.compile(r"pthread_(mutex_\w+|once|atfork)"),
-    "os/protocol/shared_memory.c": re.compile(r"memfd_create|getrlimit|fallocate|mmap|fcntl"),
+    "os/protocol/shared_memory.c": re.compile(r"syscall|getrlimit|fallocate|mmap|fcntl"),
     "os/process/standard_fds.c": re.compile(r"open|close"),
     # Looks for the program of a process.
     "os/process/program_file.c": re.compile(r"readlink|stat|gnu_dev_(major|minor)"),

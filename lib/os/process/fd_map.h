@@ -9,6 +9,14 @@
 
 struct rt_fd;
 
+/* Whether posix_spawn(3) can close all descriptors from a number on:
+ * posix_spawn_file_actions_addclosefrom_np() is in glibc since 2.34, and not in musl. */
+#ifdef __GLIBC__
+#define RTI_HAS_CLOSEFROM __GLIBC_PREREQ(2, 34)
+#else
+#define RTI_HAS_CLOSEFROM 0
+#endif
+
 /* Targets may be sources of other entries. E.g.: 3 and 4 are exchanged. So the child duplicates
  * copies of the sources, and no copy has the number of a target. */
 struct rti_fd_map {
@@ -31,7 +39,7 @@ void rti_fd_map_close(struct rti_fd_map *map);
 int rti_fd_map_add(const struct rti_fd_map *map, posix_spawn_file_actions_t *actions);
 
 /* Have the child close all others but 0, 1, 2 and the ones to keep; 0: none. Returns 0 or a
- * positive errno. */
+ * positive errno: ENOSYS without RTI_HAS_CLOSEFROM. */
 int rti_fd_map_add_closes(const struct rti_fd_map *map, const int *keep, size_t keep_count,
                           posix_spawn_file_actions_t *actions);
 

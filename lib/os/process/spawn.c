@@ -22,7 +22,7 @@
 #include "os/process/reap_later.h"
 #include "os/procfs.h"
 
-/* posix_spawn_file_actions_addchdir_np() exists since glibc 2.29 and musl 1.1.24. */
+/* posix_spawn_file_actions_addchdir_np() is in glibc since 2.29 and in musl since 1.1.24. */
 #ifdef __GLIBC__
 #define HAS_ADDCHDIR __GLIBC_PREREQ(2, 29)
 #else
@@ -68,7 +68,7 @@ static int add_chdir(posix_spawn_file_actions_t *actions, const char *cwd)
 #else
 	(void)actions;
 	(void)cwd;
-	return ENOSYS;
+	return ENOSYS; /* see can_spawn() */
 #endif
 }
 
@@ -260,14 +260,23 @@ static int spawn_by_clone(const struct rti_spawn *opts, const struct rti_fd_map 
 	return err;
 }
 
+/* Whether this C library's posix_spawn(3) has what is asked for. */
+static bool can_spawn(const struct rti_spawn *opts)
+{
+	return (HAS_ADDCHDIR || !opts->cwd) && (RTI_HAS_CLOSEFROM || !opts->has_only_fds);
+}
+
 /* A filter of system calls may refuse clone3(2). glibc's posix_spawn(3) falls back only if the
  * kernel lacks the call. E.g.: container runtimes of 2021 refuse it with EPERM. The kernel itself
  * refuses a size of 0, and makes nothing. */
 static int spawn_or_clone(const struct rti_spawn *opts, const struct rti_fd_map *map, int dir,
                           int32_t *pid)
 {
-	int err = spawn_with_map(opts, map, dir, pid);
+	int err;
 
+	if (!can_spawn(opts))
+		return spawn_by_clone(opts, map, dir, pid);
+	err = spawn_with_map(opts, map, dir, pid);
 	if (err < 0 && syscall(SYS_clone3, NULL, 0) < 0 && errno != EINVAL && errno != ENOSYS)
 		return spawn_by_clone(opts, map, dir, pid);
 	return err;

@@ -6,6 +6,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/kernel_abi.h"
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -28,7 +32,8 @@ int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 	 * SIGXFSZ to the host. */
 	if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur < bytes)
 		return -EOPNOTSUPP;
-	*fd = memfd_create("rtrack", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* glibc has a function for it since 2.27. */
+	*fd = (int)syscall(SYS_memfd_create, "rtrack", RTI_MFD_CLOEXEC | RTI_MFD_ALLOW_SEALING);
 	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
 		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
 	if (*fd < 0)

@@ -140,7 +140,6 @@ WRAP(CALL_MAKES, int, -1, epoll_ctl, (int fd, int what, int of, struct epoll_eve
      (fd, what, of, event))
 WRAP(CALL_MAKES, int, -1, timerfd_create, (int clock, int flags), (clock, flags))
 WRAP(CALL_MAKES, int, -1, signalfd, (int fd, const sigset_t *mask, int flags), (fd, mask, flags))
-WRAP(CALL_MAKES, int, -1, memfd_create, (const char *name, unsigned flags), (name, flags))
 WRAP(CALL_MAKES, void *, MAP_FAILED, mmap64,
      (void *at, size_t len, int protection, int flags, int fd, off_t offset),
      (at, len, protection, flags, fd, offset))

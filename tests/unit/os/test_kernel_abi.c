@@ -2,6 +2,7 @@
 /* Parts of the kernel's ABI, compared with the headers of the kernel. */
 #include "os/kernel_abi.h"
 
+#include <dirent.h>
 #include <linux/audit.h>
 #include <linux/capability.h>
 #include <linux/cn_proc.h>
@@ -10,6 +11,7 @@
 #include <linux/filter.h>
 #include <linux/kcmp.h>
 #include <linux/magic.h>
+#include <linux/memfd.h>
 #include <linux/netlink.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -70,6 +72,19 @@ START_TEST(socket_filter_is_as_in_headers)
 	ck_assert_uint_eq(sizeof(struct rti_sock_fprog), sizeof(struct sock_fprog));
 	CHECK_FIELD(sock_fprog, rti_sock_fprog, len);
 	CHECK_FIELD(sock_fprog, rti_sock_fprog, filter);
+}
+END_TEST
+
+/* glibc's entry has the layout of the kernel's, which has none in a header. */
+START_TEST(entry_of_directory_and_memfd_are_as_in_headers)
+{
+	CHECK_FIELD(dirent64, rti_dirent, d_ino);
+	CHECK_FIELD(dirent64, rti_dirent, d_off);
+	CHECK_FIELD(dirent64, rti_dirent, d_reclen);
+	CHECK_FIELD(dirent64, rti_dirent, d_type);
+	ck_assert_uint_eq(offsetof(struct rti_dirent, d_name), offsetof(struct dirent64, d_name));
+	ck_assert_uint_eq(RTI_MFD_CLOEXEC, MFD_CLOEXEC);
+	ck_assert_uint_eq(RTI_MFD_ALLOW_SEALING, MFD_ALLOW_SEALING);
 }
 END_TEST
 
@@ -153,6 +168,7 @@ int main(void)
 
 	tcase_add_test(tcase, process_events_are_as_in_headers);
 	tcase_add_test(tcase, socket_filter_is_as_in_headers);
+	tcase_add_test(tcase, entry_of_directory_and_memfd_are_as_in_headers);
 	tcase_add_test(tcase, clone3_is_as_in_headers);
 	tcase_add_test(tcase, kcmp_is_as_in_headers);
 	tcase_add_test(tcase, seccomp_is_as_in_headers);
