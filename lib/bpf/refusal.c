@@ -8,6 +8,7 @@
 
 #include "os/capability.h"
 #include "os/kernel_abi.h"
+#include "os/origin_refusal.h"
 #include "os/word_file.h"
 #include "util/sentence.h"
 
@@ -42,6 +43,8 @@ void rti_bpf_refusal_add(struct rti_text *text, int err, const char *release)
 	struct rti_values values = { .name = release };
 	enum rti_cause cause = RTI_CAUSE_BPF;
 
+	if (err == -ENOPKG && rti_origin_say_refused(text, RTI_BATCH_FILE))
+		return;
 	if (err == -EPERM && rti_bpf_lacks_capability()) {
 		cause = RTI_CAUSE_BPF_CAPABILITY;
 		values.name = has_either(RTI_CAP_BPF)       ? "CAP_PERFMON"

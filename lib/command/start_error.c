@@ -13,7 +13,9 @@
 #include "bpf/refusal.h"
 #include "command/bpf_account.h"
 #include "command/handle.h"
+#include "os/origin_refusal.h"
 #include "os/process/fd_map.h"
+#include "os/protocol/supervisor_protocol.h"
 #include "util/sentence.h"
 
 /* The working directory is entered first. */
@@ -169,6 +171,8 @@ void rti_start_error_describe(const struct rt_command_opts *opts, int err, int w
 		return;
 	text = rti_text(opts->message, opts->message_size);
 	if (describe_tracker_opts(&text, opts, err))
+		return;
+	if (err == -ENOPKG && rti_origin_say_refused(&text, RTI_SUPERVISOR_NAME))
 		return;
 	if (err == -EOPNOTSUPP)
 		describe_method(&text, opts->accounting, why);

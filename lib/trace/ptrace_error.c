@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command/start_error.h"
+#include "os/origin_refusal.h"
 #include "os/word_file.h"
 #include "util/decimal.h"
 #include "util/sentence.h"
@@ -15,6 +16,8 @@ void rti_ptrace_describe_tracer(const struct rti_trace_request *request, bool ha
 	struct rti_text text = rti_text(request->reason, request->reason_size);
 	bool is_late = has_begun && err == -ETIMEDOUT;
 
+	if (err == -ENOPKG && rti_origin_say_refused(&text, RTI_TRACER_NAME))
+		return;
 	rti_say(&text, is_late ? RTI_CAUSE_START_TIMEOUT : RTI_CAUSE_TRACER, err,
 	        &(struct rti_values){ .name = RTI_TRACER_NAME });
 }

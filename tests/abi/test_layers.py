@@ -124,7 +124,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "supervisor/supervisor.c": re.compile(r"getrusage|getpid|wait4|waitid"),
     "supervisor/table.c": re.compile(r"mmap|munmap"),
     # Finds files relative to the library.
-    "os/origin.c": re.compile(r"dladdr|getauxval|open|close|fstat|fstatat|gete[ug]id|strnlen"),
+    "os/origin.c": re.compile(
+        r"dladdr|getauxval|open|close|f?stat|fstatat|readlink|gete[ug]id|strnlen"),
     "os/process/helper.c": re.compile(r"close"),
     # Opens the BPF plug-in.
     "bpf/module.c": re.compile(r"dlsym|dlclose|getauxval|close"),

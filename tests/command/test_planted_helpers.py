@@ -98,7 +98,7 @@ class BesideLibrary(Planted):
         lib.parent.mkdir(parents=True)
         helpers.parent.mkdir(parents=True)
         shutil.copy(BUILD / "lib/librtrack.so.0", lib)
-        for mode, expected in ((0o777, set()), (0o755, ALL - {PLUG_IN_NAME})):
+        for mode, expected in ((0o777, set()), (0o755, ALL)):
             self.plant(helpers.parent)
             helpers.parent.chmod(mode)
             self.assertEqual(self.use(SHARED_USER, lib), expected, oct(mode))
@@ -124,9 +124,28 @@ class BesideLibrary(Planted):
         """As with umask 002. A user has no rights for the plug-in, but it is opened."""
         for path in [self.lib, *self.lib.iterdir()]:
             os.chown(path, OTHER_USER, OTHER_GROUP)
-            path.chmod(path.stat().st_mode | 0o020)
+            if path.name != "librtrack.so.0":
+                path.chmod(path.stat().st_mode | 0o020)
         self.assertEqual(self.use(user=OTHER_USER, group=OTHER_USER, extra_groups=[]), set())
         self.assertEqual(self.use(user=OTHER_USER, group=OTHER_GROUP, extra_groups=[]), ALL)
+
+    @unittest.skipUnless(IS_ROOT, "only root can give files away")
+    def test_files_are_used_if_the_library_has_the_same_owner_or_group(self) -> None:
+        """Users that may change them might have changed the library, which has been loaded."""
+        for path in [self.lib, *self.lib.iterdir()]:
+            os.chown(path, OTHER_USER, OTHER_GROUP)
+        self.assertEqual(self.use(), ALL)
+        self.clear_marks()
+        for path in [self.lib, *self.lib.iterdir()]:
+            path.chmod(path.stat().st_mode | 0o020)
+        self.assertEqual(self.use(), ALL)
+        self.clear_marks()
+        os.chown(self.lib / "librtrack.so.0", OTHER_USER, OTHER_GROUP + 1)
+        self.assertEqual(self.use(), set())
+
+    def clear_marks(self) -> None:
+        for path in self.marks.iterdir():
+            path.unlink()
 
 
 class ByName(Planted):

@@ -9,12 +9,22 @@
 
 #include "text/message.h"
 
-int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
+/* As rtrack run has it without limits: it is its own supervisor, unless it is to have another. */
+static struct rt_command_opts make_opts(uint32_t accounting)
 {
 	static const char *const argv[] = { "true", NULL };
-	const struct rt_command_opts opts = { .size = sizeof(opts),
-		                              .argv = argv,
-		                              .accounting = accounting };
+
+	return (struct rt_command_opts){
+		.size = sizeof(struct rt_command_opts),
+		.argv = argv,
+		.accounting = accounting,
+		.flags = accounting == RT_ACCOUNTING_WAIT ? 0 : RT_COMMAND_SUBREAPER_SELF,
+	};
+}
+
+int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
+{
+	const struct rt_command_opts opts = make_opts(accounting);
 	struct rt_command *command;
 	int err = rt_command_start(&command, &opts);
 
@@ -27,20 +37,16 @@ int accounting_method_try(uint32_t accounting, struct rt_outcome *outcome)
 	return err;
 }
 
-/* The library knows why: it says so as it refuses the start. */
-static const char *bpf_missing(void)
+const char *accounting_method_refusal(uint32_t accounting)
 {
-	static const char *const argv[] = { "true", NULL };
 	static const char prefix[] = "The accounting method bpf is not available. ";
-	static char message[512];
-	const struct rt_command_opts opts = { .size = sizeof(opts),
-		                              .argv = argv,
-		                              .accounting = RT_ACCOUNTING_BPF,
-		                              .message_size = sizeof(message),
-		                              .message = message };
+	static char message[4500]; /* it may have a path */
+	struct rt_command_opts opts = make_opts(accounting);
 	struct rt_command *command;
 	char *why;
 
+	opts.message = message;
+	opts.message_size = sizeof(message);
 	message[0] = '\0';
 	if (rt_command_start(&command, &opts) == 0) {
 		rt_command_kill(command);
@@ -57,7 +63,7 @@ const char *accounting_method_missing(uint32_t accounting)
 	struct rt_outcome outcome;
 
 	if (accounting == RT_ACCOUNTING_BPF)
-		return bpf_missing();
+		return accounting_method_refusal(accounting);
 	if (accounting == RT_ACCOUNTING_WAIT ||
 	    accounting_method_try(RT_ACCOUNTING_WAIT, &outcome) == -EOPNOTSUPP)
 		return "no memory can be shared with rtrack-supervisor";

@@ -30,6 +30,7 @@ struct capability {
 /* What can be measured of commands: the result of running true(1) with each accounting method. */
 struct command_capability {
 	int err[RT_ACCOUNTING_BPF + 1]; /* by method: why it does not work, or 0 */
+	uint32_t automatic;             /* what RT_ACCOUNTING_AUTO leads to; AUTO: nothing */
 	uint64_t has;                   /* RT_HAS_ bits that any method had, lower bounds too */
 	struct accounting_hierarchy hierarchy[8]; /* in which a cgroup is made */
 	size_t hierarchy_count;
@@ -84,15 +85,18 @@ static void try_system(struct capability *a)
 
 static void try_commands(struct command_capability *a)
 {
+	struct rt_outcome outcome;
+
 	*a = (struct command_capability){ 0 };
 	for (int i = 0; i < METHOD_COUNT; i++) {
 		uint32_t method = methods[i];
-		struct rt_outcome outcome;
 
 		a->err[method] = accounting_method_try(method, &outcome);
 		if (a->err[method] == 0 && method != RT_ACCOUNTING_POLL)
 			a->has |= outcome.valid | (outcome.partial & ~RT_HAS_PROCESSES);
 	}
+	if (accounting_method_try(RT_ACCOUNTING_AUTO, &outcome) == 0)
+		a->automatic = outcome.accounting;
 	if (a->err[RT_ACCOUNTING_CGROUP] == 0)
 		a->hierarchy_count = accounting_hierarchies(a->hierarchy, 8);
 }
@@ -102,6 +106,8 @@ static const char *method_problem(const struct command_capability *a, uint32_t m
 {
 	if (a->err[method] == -EOPNOTSUPP)
 		return accounting_method_missing(method);
+	if (a->err[method] == -ENOPKG)
+		return accounting_method_refusal(method);
 	return a->err[method] < 0 ? rt_strerror(a->err[method]) : NULL;
 }
 
@@ -195,6 +201,7 @@ static void text_of_commands(struct text *out, const struct command_capability *
 		snprintf(about, sizeof(about), "accounting by %s", accounting_name(methods[i]));
 		text_of_answer(out, about, method_problem(a, methods[i]));
 	}
+	text_printf(out, "  %-28s %s\n", "accounting by default", accounting_name(a->automatic));
 	if (a->hierarchy_count > 0)
 		text_add(out, "  hierarchies of the cgroup   ");
 	for (size_t i = 0; i < a->hierarchy_count; i++)
@@ -294,6 +301,7 @@ static void json_of_commands(struct text *out, const struct command_capability *
 	for (int i = 0; i < METHOD_COUNT; i++)
 		json_of_answer(out, accounting_name(methods[i]), method_problem(a, methods[i]));
 	json_end(out, '}');
+	json_string(out, "accounting_default", accounting_name(a->automatic));
 	json_begin(out, "cgroup_hierarchies", '[');
 	for (size_t i = 0; i < a->hierarchy_count; i++)
 		json_string(out, NULL, a->hierarchy[i].name);

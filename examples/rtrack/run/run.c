@@ -314,7 +314,9 @@ static const char *supervisor_problem(void)
 	struct rt_outcome outcome;
 	int err = accounting_method_try(RT_ACCOUNTING_WAIT, &outcome);
 
-	return err == -ENOPKG || err == -EPROTO ? rt_strerror(err) : NULL;
+	if (err == -ENOPKG)
+		return accounting_method_refusal(RT_ACCOUNTING_WAIT);
+	return err == -EPROTO ? rt_strerror(err) : NULL;
 }
 
 static void write_results(struct run *r)

@@ -10,12 +10,11 @@
 
 struct rti_spawn;
 
-/* Start a program of this library, which lies beside it as in a build tree; in the installation
- * that the library is part of; or where it was installed. opts->argv is argv; its first element is
- * set to the path. Returns 0 or as rti_spawn(): -ENOENT if there is none.
+/* Start a program of this library. opts->argv is argv; its first element is set to the path.
+ * Returns 0, or as rti_origin_open() and rti_spawn().
  *
- * *file says where it was found. If it was beside the library or in its installation, its
- * descriptor is open, which the caller closes; else it is -1. */
+ * *file says where it was found. Its descriptor is open on success, and the caller closes it; else
+ * it is -1. */
 int rti_helper_spawn(const char *name, const struct rti_spawn *opts, const char **argv,
                      struct rti_origin_file *file, int32_t *pid);
 
