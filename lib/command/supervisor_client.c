@@ -50,7 +50,7 @@ static const char **make_argv(const char *socket, const char *memory,
 	argv = malloc((count + 8) * sizeof(*argv));
 	if (!argv)
 		return NULL;
-	argv[1] = RTI_PROTOCOL;
+	argv[1] = RTI_SUPERVISOR_NAME;
 	argv[2] = socket;
 	argv[3] = memory;
 	argv[4] = opts->start_flags;

@@ -69,6 +69,7 @@ struct rti_dirent {
 /* <linux/memfd.h>: memfd_create(2). */
 #define RTI_MFD_CLOEXEC 0x1u
 #define RTI_MFD_ALLOW_SEALING 0x2u
+#define RTI_MFD_EXEC 0x10u /* since Linux 6.3 */
 
 /* <linux/sched.h>: clone3(2), as of Linux 5.7. */
 #define RTI_CLONE_CLEAR_SIGHAND UINT64_C(0x100000000)

@@ -15,8 +15,8 @@
  * the library. So use it by the descriptor of that: rti_origin_descriptor_path(). The path as text
  * may lead elsewhere by then. E.g.: another user may rename a directory that is above. */
 struct rti_origin_file {
-	int dir;                        /* O_PATH; the caller closes it */
-	const char *name;               /* in dir; the end of path */
+	int dir;                        /* the caller closes it */
+	const char *name;               /* in dir; the end of path; "": dir is the file itself */
 	char path[RTI_ORIGIN_PATH_MAX]; /* for messages and argv[0] */
 	/* Of what path names, which rti_origin_is_refused() has set: the file or its directory. */
 	uint32_t uid, gid, mode;

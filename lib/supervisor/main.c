@@ -272,8 +272,10 @@ int main(int argc, char **argv)
 	int err;
 
 	/* Started by hand, or by a library of another release. */
-	if (argc < 8 || strcmp(argv[1], RTI_PROTOCOL) != 0)
+	if (argc < 8 || strcmp(argv[1], RTI_SUPERVISOR_NAME) != 0)
 		return RTI_EXIT_MISMATCH;
+	/* By the path it may have another name, e.g. the number of a descriptor. */
+	prctl(PR_SET_NAME, RTI_SUPERVISOR_NAME);
 	supervisor.deliver = send_report;
 	if (parse_arguments(&request, argv) < 0 || block_signals(&mask) < 0)
 		return errno;

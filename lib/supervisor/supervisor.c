@@ -94,7 +94,7 @@ static int launch(struct rts_supervisor *s, const struct rts_request *request, c
 		                              .mask = mask,
 		                              .has_new_group = request->has_new_group,
 		                              .has_new_session = request->has_new_session };
-	const char *file = strrchr(request->argv[0], '/'), *first = request->argv[1];
+	const char *first = request->argv[1];
 	struct rts_launched launched = { 0 };
 	int err = rts_launch(&opts, &launched);
 
@@ -102,8 +102,7 @@ static int launch(struct rts_supervisor *s, const struct rts_request *request, c
 	s->report.placed = launched.placed;
 	s->report.inherited_maxrss_kib = launched.inherited_maxrss_kib;
 	/* The starter of a tracer executes another program. */
-	if (file && strcmp(file + 1, RTI_TRACER_NAME) == 0 && first &&
-	    strcmp(first, RTI_TRACER_START) == 0)
+	if (*request->argv[0] == '/' && first && strcmp(first, RTI_TRACER_START) == 0)
 		s->report.inherited_maxrss_kib += STARTER_KIB;
 	rts_process_log_set_program(s->program, s->report.inherited_maxrss_kib);
 	return err;

@@ -2,6 +2,7 @@
 """Put a supervisor, a tracer and a plug-in where an attacker might, and see whether they are used.
 
 Each of them makes a file of its own, a mark, when it runs."""
+import errno
 import json
 import os
 import pathlib
@@ -52,6 +53,7 @@ class Planted(Case):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=PATIENCE_S, **kwargs)
         self.assertEqual((done.returncode, len(done.stdout.split())), (0, 3), done.stderr)
+        self.results = [int(word) for word in done.stdout.split()]
         return {path.name for path in self.marks.iterdir()}
 
 
@@ -164,6 +166,7 @@ class ByName(Planted):
 
     def test_program_with_the_library_in_it_takes_nothing_beside_its_name(self) -> None:
         self.assertEqual(self.as_planted(ARCHIVE_USER), set())
+        self.assertEqual(self.results, [0, -errno.EOPNOTSUPP, 0], "it has its own helpers")
 
     def test_program_with_the_library_in_it_takes_nothing_beside_itself(self) -> None:
         copy = self.copy_user(ARCHIVE_USER)

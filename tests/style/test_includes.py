@@ -15,8 +15,8 @@ from circles import Graph, circles
 from sources import fail_with, need_checkout, read, tracked
 
 # From high to low.
-FOLDERS = ("trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu", "bpf",
-           "supervisor", "os", "parse", "util")
+FOLDERS = ("built_in", "trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu",
+           "bpf", "supervisor", "os", "parse", "util")
 ALLOWED: Dict[str, Set[str]] = {
     folder: set(FOLDERS[index:]) for index, folder in enumerate(FOLDERS)
 }
@@ -35,7 +35,7 @@ ROOMS: Dict[str, Tuple[str, ...]] = {
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 KERNEL_HEADER = re.compile(r"^\s*#\s*include\s+<(?:linux|asm(?:-generic)?)/", re.MULTILINE)
-GENERATED = (".skel.h",)  # made from a BPF object in the build directory
+GENERATED = (".skel.h", "helpers_file.h")  # made from an object in the build directory
 
 
 class Include(NamedTuple):

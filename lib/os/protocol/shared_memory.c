@@ -21,11 +21,9 @@ void rti_shared_memory_protect(int fd)
 	(void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
 }
 
-int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
+int rti_memfd_new(size_t bytes, unsigned flags, int *fd)
 {
 	struct rlimit largest;
-	void *mapped;
-	int result;
 
 	*fd = -1;
 	/* A memfd counts as a file: if files may not even be this large, growing it would send
@@ -33,11 +31,21 @@ int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
 	if (getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur < bytes)
 		return -EOPNOTSUPP;
 	/* glibc has a function for it since 2.27. */
-	*fd = (int)syscall(SYS_memfd_create, "rtrack", RTI_MFD_CLOEXEC | RTI_MFD_ALLOW_SEALING);
-	if (*fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES))
-		return -EOPNOTSUPP; /* before Linux 3.17, or forbidden */
-	if (*fd < 0)
-		return -errno;
+	*fd = (int)syscall(SYS_memfd_create, "rtrack",
+	                   RTI_MFD_CLOEXEC | RTI_MFD_ALLOW_SEALING | flags);
+	if (*fd >= 0)
+		return 0;
+	/* Before Linux 3.17, or forbidden. */
+	return errno == ENOSYS || errno == EPERM || errno == EACCES ? -EOPNOTSUPP : -errno;
+}
+
+int rti_shared_memory_new(size_t bytes, void **memory, int *fd)
+{
+	int result = rti_memfd_new(bytes, 0, fd);
+	void *mapped;
+
+	if (result < 0)
+		return result;
 	do /* large memory takes a while, which a signal may interrupt */
 		result = fallocate(*fd, 0, 0, (off_t)bytes);
 	while (result < 0 && errno == EINTR);

@@ -15,7 +15,7 @@
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
- *   1  RTI_PROTOCOL
+ *   1  RTI_SUPERVISOR_NAME: a program may be its own helpers
  *   2  descriptor of its socket
  *   3  descriptor of the shared memory
  *   4  request flags, one letter each (see below)

@@ -13,8 +13,9 @@
 #define RTI_TRACER_PROTOCOL "1"
 #define RTI_TRACER_NAME "rtrack-tracer-" RTI_TRACER_PROTOCOL
 
-/* First argument of the tracer. It has no other: its descriptors have fixed numbers. */
-#define RTI_TRACER_TRACE "trace"
+/* First argument of the tracer. It has no other: its descriptors have fixed numbers. No other
+ * program has such an argument: a program may be its own helpers. */
+#define RTI_TRACER_TRACE RTI_TRACER_NAME "-trace"
 
 enum rti_tracer_fd {
 	RTI_TRACER_LIBRARY_FD = 3, /* socket */
@@ -26,10 +27,10 @@ enum rti_tracer_fd {
 /* Arguments of the starter, in this order:
  *   1  RTI_TRACER_START
  *   2  descriptor of its socket
- *   3  descriptor of the directory of its own file, which it was executed by, or 0
+ *   3  descriptor of its own file or of the directory of that, which it was executed by, or 0
  *   4  pid of the tracer
  *   5  the program, followed by its arguments */
-#define RTI_TRACER_START "start"
+#define RTI_TRACER_START RTI_TRACER_NAME "-start"
 
 enum rti_tracer_step {
 	RTI_TRACER_READY,    /* the tracer waits for the starter */

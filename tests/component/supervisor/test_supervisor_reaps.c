@@ -297,10 +297,10 @@ static const struct {
 	bool is_starter;
 } programs[] = {
 	{ "/x/" RTI_TRACER_NAME, RTI_TRACER_START, true },
-	{ "/x/" RTI_TRACER_NAME, "other", false },
+	{ "/x/" RTI_TRACER_NAME, "start", false },
 	{ "/x/" RTI_TRACER_NAME, NULL, false },
-	{ "/x/other", RTI_TRACER_START, false },
-	{ RTI_TRACER_NAME, RTI_TRACER_START, false }, /* of PATH: not ours */
+	{ "/proc/self/fd/7", RTI_TRACER_START, true }, /* which this program contains */
+	{ RTI_TRACER_NAME, RTI_TRACER_START, false },  /* of PATH: not ours */
 };
 
 /* A starter takes memory of its own, which the program inherits. */
