@@ -245,8 +245,8 @@ class Installed(unittest.TestCase):
             plug_in |= {f"{name}.bpf.o", f"{name}.skel.h"}
         targets = json.loads(run([MESON, "introspect", "--targets", build]))
         names = {target["name"] for target in targets}
-        inner = {"helpers_file.h", "nothing-built-in", "rtcore", "rtrack-helpers", "rts_main",
-                 "rtt_main"}
+        inner = {"helpers_file.h", "nothing-built-in", "one-file", "rtcore", "rtrack-helpers",
+                 "rts_main", "rtt_main"}
         self.assertEqual(names - plug_in - inner, {"use", "rtrack", SUPERVISOR, TRACER})
         installed = json.loads(run([MESON, "introspect", "--installed", build]))
         files = {pathlib.Path(path).name for path in installed.values()}

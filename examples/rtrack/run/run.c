@@ -102,7 +102,7 @@ static void report_failed_start(struct run *r, int err)
 		     accounting_method_missing(r->options->accounting));
 	else if (err == -ENOPKG || err == -EPROTO)
 		warn("accounting by %s is not available: %s",
-		     accounting_name(r->options->accounting), rt_strerror(err));
+		     accounting_name(r->options->accounting), r->message);
 	else
 		program_report_failed_start(r->argv[0], err);
 }

@@ -130,15 +130,22 @@ int seed(struct bpf_iter__task *ctx)
 }
 #endif
 
-static bool has_comm_of_supervisor(const struct task_struct *task)
+/* After an exec. A program that is its own helper has the name as argv[0] alone: comm is then the
+ * number of a descriptor. */
+static bool has_name_of_supervisor(const struct task_struct *task)
 {
-	union {
+	union name {
 		char text[16];
 		__u64 words[2];
-	} comm, name = { "rtrack-supervis" }; /* as the kernel cuts it */
+	} seen = { 0 }, name = { "rtrack-supervis" }; /* as the kernel cuts it */
+	const struct mm_struct *mm = READ(task, mm);
 
-	bpf_core_read(&comm, sizeof(comm), &task->comm);
-	return comm.words[0] == name.words[0] && comm.words[1] == name.words[1];
+	bpf_core_read(&seen, sizeof(seen), &task->comm);
+	if (seen.words[0] == name.words[0] && seen.words[1] == name.words[1])
+		return true;
+	bpf_probe_read_user(&seen, sizeof(seen.text) - 1, (void *)READ(mm, arg_start));
+	seen.text[15] = '\0';
+	return seen.words[0] == name.words[0] && seen.words[1] == name.words[1];
 }
 
 /* Returns the flags of the mark for a child; 0: none. */
@@ -213,7 +220,7 @@ int BPF_PROG(on_exec, struct task_struct *task, int old_pid, struct linux_binprm
 
 	if (settings.target != RTI_TARGET_ALL && (!mark || !(mark->flags & MARK_MEMBER)))
 		return 0;
-	if (mark && shared.armed && mark->flags & MARK_FIRST && has_comm_of_supervisor(task)) {
+	if (mark && shared.armed && mark->flags & MARK_FIRST && has_name_of_supervisor(task)) {
 		__sync_fetch_and_or(&mark->flags, MARK_QUIET | MARK_SUPERVISOR);
 		__sync_fetch_and_add(&shared.threads, -1);
 	} else if (mark && mark->flags & MARK_QUIET) {
