@@ -244,7 +244,8 @@ struct rt_tracker;
 #define RT_HAS_IO_CALLS 0x800000000ULL
 /** System with RT_OPT_OWN_LIMITS: CPU time of the caller's own cgroup. @since 0.3 */
 #define RT_HAS_CGROUP_CPU_TIME 0x1000000000ULL
-#define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
+#define RT_HAS_HUGEPAGES 0x2000000000ULL /**< System: huge pages of hugetlbfs. @since 0.3 */
+#define RT_HAS_RATE 0x10000000000ULL     /**< rt_delta only: figures per time. @since 0.1 */
 /** Cgroup: the most memory that was charged to it. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
 /** Cgroup: memory that the kernel uses on its behalf. @since 0.3 */
@@ -999,6 +1000,15 @@ struct rt_metrics {
 	 * Not known if the quota (cgroup_cpu_limit_millicores) holds for a cgroup of another name.
 	 * @since 0.3 */
 	uint64_t cgroup_cpu_ns;
+	/** Gauge, RT_HAS_HUGEPAGES. Memory that is set aside as huge pages of any size, for
+	 * hugetlbfs and MAP_HUGETLB: part of memory_total_bytes, in memory_used_bytes even while
+	 * free. `meminfo` Hugetlb, since Linux 4.16; `/sys/kernel/mm/hugepages`. Without these
+	 * two, the pages of the default size alone, and the bit is in `partial`. @since 0.3 */
+	uint64_t hugepages_total_bytes;
+	/** Gauge, RT_HAS_HUGEPAGES. The part of it that is not allocated. `meminfo`
+	 * HugePages_Free x Hugepagesize; `/sys/kernel/mm/hugepages`, where there are pages of
+	 * another size. @since 0.3 */
+	uint64_t hugepages_free_bytes;
 };
 
 /** Measure once.
@@ -1016,13 +1026,14 @@ struct rt_metrics {
  *  call tries again.
  *
  *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
- *  rt_opts.want. For the system, ten file reads. With GPUs, what their drivers take, up to 0.1 s,
- *  or 1 s in the first sample: see rt_tracker_gpus(). For the GPUs of a tree, one file per open
- *  GPU, one call per member that runs and grows, and one directory per new member, each at most; if
- *  the machine has no GPU, some calls a second. For a cgroup, its members as in a tree, one list of
- *  processes for each cgroup below, some fifteen files, and up to four limits for each cgroup above
- *  it; in v1 also the directory of each cgroup below. With RT_OPT_OWN_LIMITS, these files and
- *  limits for the own cgroup.
+ *  rt_opts.want. For the system, ten file reads, and two for each size of huge pages if not all
+ *  have the default size. With GPUs, what their drivers take, up to 0.1 s, or 1 s in the first
+ *  sample: see rt_tracker_gpus(). For the GPUs of a tree, one file per open GPU, one call per
+ *  member that runs and grows, and one directory per new member, each at most; if the machine has
+ *  no GPU, some calls a second. For a cgroup, its members as in a tree, one list of processes for
+ *  each cgroup below, some fifteen files, and up to four limits for each cgroup above it; in v1
+ *  also the directory of each cgroup below. With RT_OPT_OWN_LIMITS, these files and limits for the
+ *  own cgroup.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a

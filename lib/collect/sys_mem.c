@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and swap space of the system, from /proc/meminfo. */
+/* Memory, huge pages and swap space of the system, from /proc/meminfo. */
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "collect/collector.h"
+#include "parse/scan.h"
 #include "util/arith.h"
+#include "util/text.h"
+#include "util/visit.h"
 
 #define KEY(name) (UINT32_C(1) << RTI_MEM_##name)
 #define SWAP_KEYS (KEY(SWAP_TOTAL) | KEY(SWAP_FREE) | KEY(SWAP_CACHED))
-#define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE))
+#define HUGE_KEYS (KEY(HUGE_PAGES) | KEY(HUGE_PAGES_FREE) | KEY(HUGE_PAGE_SIZE))
+#define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE) - HUGE_KEYS - KEY(HUGETLB))
+
+#define SIZES "kernel/mm/hugepages" /* has a directory for each size */
+
+enum domain { MEMORY, AVAILABLE, SWAP, HUGE_PAGES, DOMAINS };
+
+static const uint64_t bits[DOMAINS] = { RT_HAS_MEMORY, RT_HAS_MEMORY_AVAILABLE, RT_HAS_SWAP,
+	                                RT_HAS_HUGEPAGES };
 
 struct state {
 	struct rti_proc_file file;
+	int error[DOMAINS]; /* of the last sample */
 };
 
 static int mem_open(void *state, const struct rti_context *ctx)
@@ -26,7 +39,7 @@ static int mem_open(void *state, const struct rti_context *ctx)
 /* Returns 0 for a key that is missing. */
 static uint64_t to_bytes(const struct rti_meminfo *info, enum rti_mem_key key)
 {
-	return info->has >> key & 1 ? info->kib[key] * 1024 : 0;
+	return info->has >> key & 1 ? rti_multiply_saturated(info->value[key], 1024) : 0;
 }
 
 static void set_bit(struct rt_metrics *out, uint64_t bit, bool is_complete)
@@ -104,8 +117,95 @@ static int set_swap(const struct rti_meminfo *info, struct rt_metrics *out)
 	/* lxcfs has shown 2^64 - 128 KiB of none. */
 	out->swap_free_bytes = rti_min(to_bytes(info, RTI_MEM_SWAP_FREE), out->swap_total_bytes);
 	out->swap_cached_bytes = to_bytes(info, RTI_MEM_SWAP_CACHED);
-	set_bit(out, RT_HAS_SWAP, info->kib[RTI_MEM_SWAP_FREE] <= info->kib[RTI_MEM_SWAP_TOTAL]);
+	set_bit(out, RT_HAS_SWAP,
+	        info->value[RTI_MEM_SWAP_FREE] <= info->value[RTI_MEM_SWAP_TOTAL]);
 	return 0;
+}
+
+static bool wants(const struct rti_context *ctx, uint64_t has)
+{
+	return !ctx->want || ctx->want & has;
+}
+
+/* What sysfs has of huge pages. */
+struct huge_pages {
+	const struct rti_context *ctx;
+	unsigned sizes;
+	uint64_t total_bytes, free_bytes;
+};
+
+/* size is the name of a directory. Returns 0 or -errno. */
+static int read_pages(const struct huge_pages *huge, const char *size, const char *file,
+                      uint64_t *out)
+{
+	const struct rti_context *ctx = huge->ctx;
+	char path[96];
+	struct rti_text text = rti_text(path, sizeof(path));
+	struct rti_scan s;
+	int err;
+
+	rti_text_add(&text, SIZES "/");
+	rti_text_add(&text, size);
+	rti_text_add(&text, file);
+	err = rti_procfs_read(ctx->procfs, RTI_SYS, path, RTI_ONE_LINE, ctx->buf);
+	if (err < 0)
+		return err;
+	s = rti_scan(ctx->buf->data, ctx->buf->len);
+	return rti_scan_u64(&s, out) ? 0 : -EBADMSG;
+}
+
+/* E.g.: "hugepages-2048kB". */
+static int add_size(void *arg, const char *name)
+{
+	struct huge_pages *huge = arg;
+	struct rti_scan s = rti_scan(name, strlen(name));
+	uint64_t kib, total, free, bytes;
+	int err;
+
+	if (!rti_scan_literal(&s, "hugepages-") || !rti_scan_u64(&s, &kib))
+		return RTI_CONTINUE;
+	err = read_pages(huge, name, "/nr_hugepages", &total);
+	if (err == 0)
+		err = read_pages(huge, name, "/free_hugepages", &free);
+	if (err < 0)
+		return err;
+	bytes = rti_multiply_saturated(kib, 1024);
+	huge->sizes++;
+	huge->total_bytes =
+	    rti_add_saturated(huge->total_bytes, rti_multiply_saturated(total, bytes));
+	huge->free_bytes = rti_add_saturated(huge->free_bytes, rti_multiply_saturated(free, bytes));
+	return RTI_CONTINUE;
+}
+
+/* Meminfo numbers the pages of the default size alone. Hugetlb, since Linux 4.16, is the total of
+ * all sizes: if it is no more than those, there are no others, which saves the reads. */
+static int set_huge_pages(const struct rti_context *ctx, const struct rti_meminfo *info,
+                          struct rt_metrics *out)
+{
+	uint64_t page = to_bytes(info, RTI_MEM_HUGE_PAGE_SIZE);
+	uint64_t total = rti_multiply_saturated(info->value[RTI_MEM_HUGE_PAGES], page);
+	uint64_t free = rti_multiply_saturated(info->value[RTI_MEM_HUGE_PAGES_FREE], page);
+	uint64_t all = to_bytes(info, RTI_MEM_HUGETLB);
+	struct huge_pages huge = { .ctx = ctx };
+	int err = 0;
+
+	if ((info->has & HUGE_KEYS) != HUGE_KEYS)
+		return -ENOENT;
+	if (!(info->has & KEY(HUGETLB)) || all != total) {
+		err = rti_procfs_list(ctx->procfs, RTI_SYS, SIZES, add_size, &huge);
+		if (err == 0 && huge.sizes == 0)
+			err = -ENOENT;
+		total = err == 0 ? huge.total_bytes : rti_max(total, all);
+		free = err == 0 ? huge.free_bytes : free;
+	}
+	out->hugepages_total_bytes = total;
+	/* The two are read one after the other. */
+	out->hugepages_free_bytes = rti_min(free, total);
+	if (err == 0)
+		out->valid |= RT_HAS_HUGEPAGES;
+	else
+		out->partial |= RT_HAS_HUGEPAGES;
+	return err;
 }
 
 static int mem_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
@@ -114,16 +214,31 @@ static int mem_collect(void *state, const struct rti_context *ctx, struct rt_met
 	struct rti_meminfo info;
 	int err = rti_procfs_read_proc_file(ctx->procfs, "meminfo", RTI_SINGLE_RECORD, &st->file,
 	                                    ctx->buf);
-	int result[3];
 
 	if (err == 0)
 		err = rti_parse_meminfo(ctx->buf->data, ctx->buf->len, &info);
+	for (int i = 0; i < DOMAINS; i++)
+		st->error[i] = err;
 	if (err < 0)
 		return err;
-	result[0] = set_memory(&info, out);
-	result[1] = set_available(&info, out);
-	result[2] = set_swap(&info, out);
-	return result[0] ? result[0] : result[1] ? result[1] : result[2];
+	st->error[MEMORY] = set_memory(&info, out);
+	st->error[AVAILABLE] = set_available(&info, out);
+	st->error[SWAP] = set_swap(&info, out);
+	if (wants(ctx, RT_HAS_HUGEPAGES))
+		st->error[HUGE_PAGES] = set_huge_pages(ctx, &info, out);
+	for (int i = 0; i < DOMAINS && err == 0; i++)
+		err = st->error[i];
+	return err;
+}
+
+static int mem_error_of(const void *state, uint64_t has)
+{
+	const struct state *st = state;
+	int i = MEMORY;
+
+	while (i < DOMAINS - 1 && bits[i] != has)
+		i++;
+	return st->error[i];
 }
 
 static void mem_close(void *state, const struct rti_context *ctx)
@@ -134,10 +249,11 @@ static void mem_close(void *state, const struct rti_context *ctx)
 }
 
 const struct rti_sys_collector rti_sys_mem = {
-	.provides = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP,
+	.provides = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_HUGEPAGES,
 	.files = { "meminfo" },
 	.state_size = sizeof(struct state),
 	.open = mem_open,
 	.collect = mem_collect,
 	.close = mem_close,
+	.error_of = mem_error_of,
 };

@@ -28,6 +28,10 @@ static const struct rti_scan_key keys[RTI_MEM_KEYS] = {
 	[RTI_MEM_SHMEM] = RTI_SCAN_KEY("Shmem:"),
 	[RTI_MEM_SLAB_RECLAIMABLE] = RTI_SCAN_KEY("SReclaimable:"),
 	[RTI_MEM_SLAB_UNRECLAIMABLE] = RTI_SCAN_KEY("SUnreclaim:"),
+	[RTI_MEM_HUGE_PAGES] = RTI_SCAN_KEY("HugePages_Total:"),
+	[RTI_MEM_HUGE_PAGES_FREE] = RTI_SCAN_KEY("HugePages_Free:"),
+	[RTI_MEM_HUGE_PAGE_SIZE] = RTI_SCAN_KEY("Hugepagesize:"),
+	[RTI_MEM_HUGETLB] = RTI_SCAN_KEY("Hugetlb:"),
 };
 
 int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out)
@@ -35,7 +39,7 @@ int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out)
 	struct rti_scan s = rti_scan(data, len);
 	struct rti_scan_numbers numbers = { .keys = keys,
 		                            .count = RTI_MEM_KEYS,
-		                            .value = out->kib };
+		                            .value = out->value };
 
 	*out = (struct rti_meminfo){ 0 };
 	while (numbers.has != ALL_KEYS && rti_scan_keyed_line(&s, &numbers))

@@ -101,8 +101,8 @@ int rti_parse_stat(const char *data, size_t len, struct rti_stat *out,
                    int (*each)(void *arg, uint32_t cpu, const struct rti_cpu_ticks *ticks),
                    void *arg);
 
-/* /proc/meminfo, in KiB. Bit i of has says that kib[i] is set. Both "Key: 1 kB" and "Key:1 kB" are
- * accepted. */
+/* /proc/meminfo, in KiB, but for the two numbers of huge pages. Bit i of has says that value[i] is
+ * set. Both "Key: 1 kB" and "Key:1 kB" are accepted. */
 enum rti_mem_key {
 	RTI_MEM_TOTAL,
 	RTI_MEM_FREE,
@@ -123,11 +123,15 @@ enum rti_mem_key {
 	RTI_MEM_SHMEM,
 	RTI_MEM_SLAB_RECLAIMABLE,
 	RTI_MEM_SLAB_UNRECLAIMABLE,
+	RTI_MEM_HUGE_PAGES, /* of the default size, a number */
+	RTI_MEM_HUGE_PAGES_FREE,
+	RTI_MEM_HUGE_PAGE_SIZE, /* the default size */
+	RTI_MEM_HUGETLB,        /* huge pages of all sizes */
 	RTI_MEM_KEYS
 };
 struct rti_meminfo {
 	uint32_t has;
-	uint64_t kib[RTI_MEM_KEYS];
+	uint64_t value[RTI_MEM_KEYS];
 };
 /* Needs MemTotal and MemFree. */
 int rti_parse_meminfo(const char *data, size_t len, struct rti_meminfo *out);

@@ -8,13 +8,14 @@
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
+#include "faults.h"
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
 
 extern const struct rti_sys_collector rti_sys_mem;
 
-#define ALL (RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP)
+#define ALL (RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_HUGEPAGES)
 #define KIB UINT64_C(1024)
 
 /* The values are not round and all different, so that none can be mistaken for another. */
@@ -25,9 +26,12 @@ extern const struct rti_sys_collector rti_sys_mem;
 	"Active:          6000017 kB\nInactive:        3000019 kB\nActive(anon):    2000021 kB\n"  \
 	"Inactive(anon):   100023 kB\nActive(file):    4000027 kB\nInactive(file):  2900029 kB\n"
 #define SWAP "SwapTotal:       8000031 kB\nSwapFree:        7000033 kB\n"
+#define HUGE_PAGES(total, free) "HugePages_Total: " total "\nHugePages_Free: " free "\n"
+#define NO_HUGE_PAGES HUGE_PAGES("0", "0") "Hugepagesize: 2048 kB\nHugetlb: 0 kB\n"
 #define TAIL                                                                                       \
 	"AnonPages:       2050037 kB\nMapped:           300039 kB\nShmem:            200041 kB\n"  \
-	"Slab:             900043 kB\nSReclaimable:     600047 kB\nSUnreclaim:       300049 kB\n"
+	"Slab:             900043 kB\nSReclaimable:     600047 kB\nSUnreclaim:       300049 "      \
+	"kB\n" NO_HUGE_PAGES
 
 static struct fixture f;
 static struct sampler s;
@@ -94,7 +98,7 @@ END_TEST
 static void expect_estimate(void)
 {
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
-	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY | RT_HAS_SWAP);
+	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.partial, 0);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 8500106 * KIB);
@@ -143,7 +147,7 @@ START_TEST(meminfo_with_caches_above_total_is_estimated)
 	    "MemTotal: 2000000 kB\nMemFree: 1900000 kB\nMemAvailable: 1950000 kB\n" MIDDLE SWAP
 		TAIL);
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
-	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP);
+	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_MEMORY);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY);
 	ck_assert_uint_eq(s.out.memory_used_classic_bytes, 100000 * KIB);
 }
@@ -168,7 +172,7 @@ START_TEST(meminfo_without_swap_lacks_its_bit)
 	              "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
 	              "Inactive(file): 1 kB\n" TAIL);
 	ck_assert_int_eq(sampler_take(&s), -ENOENT);
-	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE);
+	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_SWAP);
 	ck_assert_uint_eq(s.out.partial, 0);
 }
 END_TEST
@@ -195,6 +199,126 @@ START_TEST(meminfo_malformed_fails_with_ebadmsg)
 	fixture_write(&f, "proc/meminfo", "MemTotal: lots\n");
 	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
+}
+END_TEST
+
+/* --- Huge pages. --- */
+
+#define MOST HEAD AVAILABLE MIDDLE SWAP
+#define TWO_MIB "sys/kernel/mm/hugepages/hugepages-2048kB/"
+#define ONE_GIB "sys/kernel/mm/hugepages/hugepages-1048576kB/"
+#define MIB (1024 * KIB)
+
+/* A meminfo with these lines of huge pages. */
+static void write_huge_pages(const char *lines)
+{
+	fixture_printf(&f, "proc/meminfo", "%s%s", MOST, lines);
+}
+
+/* 5 pages of 2 MiB, 3 of them free, and 2 of 1 GiB, one of them free. */
+static void write_sizes(void)
+{
+	fixture_write(&f, TWO_MIB "nr_hugepages", "5\n");
+	fixture_write(&f, TWO_MIB "free_hugepages", "3\n");
+	fixture_write(&f, ONE_GIB "nr_hugepages", "2\n");
+	fixture_write(&f, ONE_GIB "free_hugepages", "1\n");
+}
+
+static void expect_huge_pages(uint64_t total_mib, uint64_t free_mib)
+{
+	ck_assert_uint_eq(s.out.hugepages_total_bytes, total_mib * MIB);
+	ck_assert_uint_eq(s.out.hugepages_free_bytes, free_mib * MIB);
+}
+
+/* Sysfs is refused, so that no figure can be from there. */
+START_TEST(huge_pages_of_the_default_size_alone_need_no_sysfs)
+{
+	struct sampler refused;
+
+	write_huge_pages(HUGE_PAGES("7", "4") "Hugepagesize: 2048 kB\nHugetlb: 14336 kB\n");
+	ck_assert_int_eq(sampler_open_with(&refused, &rti_sys_mem, f.root, &faults_ops, 0), 0);
+	faults_on_open("kernel/mm/hugepages", -EACCES);
+	sampler_take(&refused);
+	faults_on_open("kernel/mm/hugepages", 0);
+	s.out = refused.out;
+	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
+	expect_huge_pages(14, 8);
+	sampler_close(&refused);
+}
+END_TEST
+
+START_TEST(huge_pages_of_several_sizes_are_those_of_sysfs)
+{
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
+	write_sizes();
+	fixture_write(&f, "sys/kernel/mm/hugepages/others/nr_hugepages", "9\n");
+	sampler_take(&s);
+	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
+	expect_huge_pages(2058, 1030);
+}
+END_TEST
+
+/* Before Linux 4.16. */
+START_TEST(huge_pages_without_their_total_are_those_of_sysfs)
+{
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\n");
+	write_sizes();
+	sampler_take(&s);
+	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
+	expect_huge_pages(2058, 1030);
+}
+END_TEST
+
+START_TEST(huge_pages_of_several_sizes_without_sysfs_are_a_lower_bound)
+{
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
+	sampler_take(&s);
+	ck_assert_uint_eq(s.out.valid & RT_HAS_HUGEPAGES, 0);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_HUGEPAGES);
+	ck_assert_int_eq(s.collector->error_of(s.state, RT_HAS_HUGEPAGES), -ENOENT);
+	ck_assert_int_eq(s.collector->error_of(s.state, RT_HAS_SWAP), 0);
+	expect_huge_pages(2058, 6);
+}
+END_TEST
+
+START_TEST(huge_pages_of_a_size_that_is_refused_are_a_lower_bound)
+{
+	struct sampler refused;
+
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
+	write_sizes();
+	ck_assert_int_eq(sampler_open_with(&refused, &rti_sys_mem, f.root, &faults_ops, 0), 0);
+	faults_on_open("1048576kB/free_hugepages", -EACCES);
+	sampler_take(&refused);
+	faults_on_open("1048576kB/free_hugepages", 0);
+	ck_assert_int_eq(refused.collector->error_of(refused.state, RT_HAS_HUGEPAGES), -EACCES);
+	ck_assert_uint_eq(refused.out.partial, RT_HAS_HUGEPAGES);
+	s.out = refused.out;
+	expect_huge_pages(2058, 6);
+	sampler_close(&refused);
+}
+END_TEST
+
+START_TEST(kernel_without_huge_pages_lacks_the_bit)
+{
+	write_huge_pages("");
+	sampler_take(&s);
+	ck_assert_uint_eq((s.out.valid | s.out.partial | s.out.estimated) & RT_HAS_HUGEPAGES, 0);
+	ck_assert_int_eq(s.collector->error_of(s.state, RT_HAS_HUGEPAGES), -ENOENT);
+}
+END_TEST
+
+/* Neither figure may wrap, and no more is free than there is. */
+START_TEST(huge_pages_of_absurd_size_are_saturated)
+{
+	write_huge_pages(HUGE_PAGES(
+	    "18446744073709551615",
+	    "18446744073709551615") "Hugepagesize: 18446744073709551615 kB\nHugetlb: 1 kB\n");
+	fixture_write(&f, TWO_MIB "nr_hugepages", "18446744073709551615\n");
+	fixture_write(&f, TWO_MIB "free_hugepages", "18446744073709551615\n");
+	sampler_take(&s);
+	ck_assert_uint_eq(s.out.hugepages_total_bytes, UINT64_MAX);
+	ck_assert_uint_eq(s.out.hugepages_free_bytes, UINT64_MAX);
 }
 END_TEST
 
@@ -308,6 +432,13 @@ int main(void)
 	tcase_add_test(fixtures, meminfo_missing_fails_with_enoent);
 	tcase_add_test(fixtures, meminfo_malformed_fails_with_ebadmsg);
 	tcase_add_test(fixtures, meminfo_that_cannot_seek_is_reopened);
+	tcase_add_test(fixtures, huge_pages_of_the_default_size_alone_need_no_sysfs);
+	tcase_add_test(fixtures, huge_pages_of_several_sizes_are_those_of_sysfs);
+	tcase_add_test(fixtures, huge_pages_without_their_total_are_those_of_sysfs);
+	tcase_add_test(fixtures, huge_pages_of_several_sizes_without_sysfs_are_a_lower_bound);
+	tcase_add_test(fixtures, huge_pages_of_a_size_that_is_refused_are_a_lower_bound);
+	tcase_add_test(fixtures, kernel_without_huge_pages_lacks_the_bit);
+	tcase_add_test(fixtures, huge_pages_of_absurd_size_are_saturated);
 	tcase_add_test(live, live_memory_matches_sysinfo);
 	tcase_add_test(live, live_anon_memory_grows_when_touched);
 	return suite_run(suite);

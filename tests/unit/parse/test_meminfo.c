@@ -31,7 +31,10 @@ static const char meminfo_text[] = "MemTotal:       100 kB\nMemFree:         101
 				   "kB\nKReclaimable:      1 kB\nSlab:              1 kB\n"
 				   "SReclaimable:    117 kB\nSUnreclaim:      118 kB\nKernelStack: "
 				   "      1 kB\nShmemHugePages:    1 kB\n"
-				   "HugePages_Total:   1\nDirectMap4k:       1 kB\n";
+				   "HugePages_Total:   119\nHugePages_Free:    120\n"
+				   "HugePages_Rsvd:      1\nHugePages_Surp:      1\n"
+				   "Hugepagesize:    121 kB\nHugetlb:         122 kB\n"
+				   "DirectMap4k:       1 kB\n";
 
 START_TEST(meminfo_with_all_keys_parses_each)
 {
@@ -40,7 +43,7 @@ START_TEST(meminfo_with_all_keys_parses_each)
 	ck_assert_int_eq(parse_meminfo_text(meminfo_text, &mem), 0);
 	ck_assert_uint_eq(mem.has, (UINT32_C(1) << RTI_MEM_KEYS) - 1);
 	for (unsigned key = 0; key < RTI_MEM_KEYS; key++)
-		ck_assert_uint_eq(mem.kib[key], 100 + key);
+		ck_assert_uint_eq(mem.value[key], 100 + key);
 }
 END_TEST
 
@@ -52,9 +55,9 @@ START_TEST(meminfo_in_other_order_parses)
 	    parse_meminfo_text("SUnreclaim: 3 kB\nMemFree: 2 kB\nMemTotal: 1 kB", &mem), 0);
 	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE |
 	                               1u << RTI_MEM_SLAB_UNRECLAIMABLE);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 1);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 2);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_SLAB_UNRECLAIMABLE], 3);
+	ck_assert_uint_eq(mem.value[RTI_MEM_TOTAL], 1);
+	ck_assert_uint_eq(mem.value[RTI_MEM_FREE], 2);
+	ck_assert_uint_eq(mem.value[RTI_MEM_SLAB_UNRECLAIMABLE], 3);
 }
 END_TEST
 
@@ -69,11 +72,11 @@ START_TEST(meminfo_with_keys_of_common_prefix_keeps_them_apart)
 	ck_assert_uint_eq(mem.has, 1u << RTI_MEM_TOTAL | 1u << RTI_MEM_FREE | 1u << RTI_MEM_ACTIVE |
 	                               1u << RTI_MEM_INACTIVE | 1u << RTI_MEM_ACTIVE_ANON |
 	                               1u << RTI_MEM_ACTIVE_FILE);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE], 1);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_INACTIVE], 2);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE_ANON], 3);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_ACTIVE_FILE], 4);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 7);
+	ck_assert_uint_eq(mem.value[RTI_MEM_ACTIVE], 1);
+	ck_assert_uint_eq(mem.value[RTI_MEM_INACTIVE], 2);
+	ck_assert_uint_eq(mem.value[RTI_MEM_ACTIVE_ANON], 3);
+	ck_assert_uint_eq(mem.value[RTI_MEM_ACTIVE_FILE], 4);
+	ck_assert_uint_eq(mem.value[RTI_MEM_TOTAL], 7);
 }
 END_TEST
 
@@ -85,8 +88,8 @@ START_TEST(meminfo_with_repeated_key_uses_the_last_until_complete)
 
 	snprintf(text, sizeof(text), "MemFree: 9 kB\n%sMemTotal: 9 kB\n", meminfo_text);
 	ck_assert_int_eq(parse_meminfo_text(text, &mem), 0);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 101);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 100);
+	ck_assert_uint_eq(mem.value[RTI_MEM_FREE], 101);
+	ck_assert_uint_eq(mem.value[RTI_MEM_TOTAL], 100);
 }
 END_TEST
 
@@ -98,7 +101,7 @@ START_TEST(meminfo_without_available_lacks_its_bit)
 			     "MemTotal: 9 kB\nMemFree: 8 kB\nBuffers: 7 kB\nCached: 6 kB\n", &mem),
 	                 0);
 	ck_assert(!(mem.has & 1u << RTI_MEM_AVAILABLE));
-	ck_assert_uint_eq(mem.kib[RTI_MEM_CACHED], 6);
+	ck_assert_uint_eq(mem.value[RTI_MEM_CACHED], 6);
 }
 END_TEST
 
@@ -107,8 +110,8 @@ START_TEST(meminfo_without_blanks_parses)
 	struct rti_meminfo mem;
 
 	ck_assert_int_eq(parse_meminfo_text("MemTotal:123 kB\nMemFree:45kB\nCached:0\n", &mem), 0);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_TOTAL], 123);
-	ck_assert_uint_eq(mem.kib[RTI_MEM_FREE], 45);
+	ck_assert_uint_eq(mem.value[RTI_MEM_TOTAL], 123);
+	ck_assert_uint_eq(mem.value[RTI_MEM_FREE], 45);
 	ck_assert(mem.has & 1u << RTI_MEM_CACHED);
 }
 END_TEST

@@ -360,6 +360,8 @@ pub struct rt_metrics {
     pub cgroup_tasks_peak: u64,
     pub cpu_late_ns: u64,
     pub cgroup_cpu_ns: u64,
+    pub hugepages_total_bytes: u64,
+    pub hugepages_free_bytes: u64,
 }
 extern "C" {
     pub fn rt_sample(
