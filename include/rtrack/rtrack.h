@@ -245,6 +245,7 @@ struct rt_tracker;
 /** System with RT_OPT_OWN_LIMITS: CPU time of the caller's own cgroup. @since 0.3 */
 #define RT_HAS_CGROUP_CPU_TIME 0x1000000000ULL
 #define RT_HAS_HUGEPAGES 0x2000000000ULL /**< System: huge pages of hugetlbfs. @since 0.3 */
+#define RT_HAS_ZFS_ARC 0x4000000000ULL   /**< System: the cache of ZFS (ARC). @since 0.3 */
 #define RT_HAS_RATE 0x10000000000ULL     /**< rt_delta only: figures per time. @since 0.1 */
 /** Cgroup: the most memory that was charged to it. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
@@ -723,9 +724,13 @@ struct rt_metrics {
 	uint64_t memory_total_bytes; /**< Gauge, RT_HAS_MEMORY. `meminfo` MemTotal. */
 	/** Gauge, RT_HAS_MEMORY. MemFree: not used for anything. */
 	uint64_t memory_free_bytes;
-	/** Gauge, RT_HAS_MEMORY_AVAILABLE. MemAvailable. If the kernel does not report it, an
-	 * estimate (free + file pages + reclaimable slab), and the bit is in `estimated`.
-	 * @since 0.3 Until then the bit of the estimate was in `partial`. */
+	/** Gauge, RT_HAS_MEMORY_AVAILABLE. MemAvailable, and what ZFS gives back of its cache
+	 * (zfs_arc_bytes - zfs_arc_min_bytes), unless the total is that of a container. If the
+	 * kernel does not report MemAvailable, an estimate (free + file pages + reclaimable slab)
+	 * stands for it, and the bit is in `estimated`, as it is if the cache of ZFS cannot be
+	 * read.
+	 * @since 0.3 Until then without the cache of ZFS, and the bit of the estimate was in
+	 *        `partial`. */
 	uint64_t memory_available_bytes;
 	uint64_t memory_buffers_bytes; /**< Gauge, RT_HAS_MEMORY. Buffers. */
 	/** Gauge, RT_HAS_MEMORY. Cached: page cache, including shmem but not slab. */
@@ -1009,6 +1014,13 @@ struct rt_metrics {
 	 * HugePages_Free x Hugepagesize; `/sys/kernel/mm/hugepages`, where there are pages of
 	 * another size. @since 0.3 */
 	uint64_t hugepages_free_bytes;
+	/** Gauge, RT_HAS_ZFS_ARC. What the cache of ZFS (ARC) holds: memory that the kernel counts
+	 * as used. `/proc/spl/kstat/zfs/arcstats` size. In a container it is that of the machine.
+	 * @since 0.3 */
+	uint64_t zfs_arc_bytes;
+	/** Gauge, RT_HAS_ZFS_ARC. What ZFS keeps of it if memory is short. `arcstats` c_min.
+	 * @since 0.3 */
+	uint64_t zfs_arc_min_bytes;
 };
 
 /** Measure once.
@@ -1026,14 +1038,14 @@ struct rt_metrics {
  *  call tries again.
  *
  *  Cost: one file read, up to seven per member, and up to four per thread; fewer with
- *  rt_opts.want. For the system, ten file reads, and two for each size of huge pages if not all
- *  have the default size. With GPUs, what their drivers take, up to 0.1 s, or 1 s in the first
- *  sample: see rt_tracker_gpus(). For the GPUs of a tree, one file per open GPU, one call per
- *  member that runs and grows, and one directory per new member, each at most; if the machine has
- *  no GPU, some calls a second. For a cgroup, its members as in a tree, one list of processes for
- *  each cgroup below, some fifteen files, and up to four limits for each cgroup above it; in v1
- *  also the directory of each cgroup below. With RT_OPT_OWN_LIMITS, these files and limits for the
- *  own cgroup.
+ *  rt_opts.want. For the system, ten file reads, one more with ZFS, and two for each size of huge
+ *  pages if not all have the default size. With GPUs, what their drivers take, up to 0.1 s, or 1 s
+ *  in the first sample: see rt_tracker_gpus(). For the GPUs of a tree, one file per open GPU, one
+ *  call per member that runs and grows, and one directory per new member, each at most; if the
+ *  machine has no GPU, some calls a second. For a cgroup, its members as in a tree, one list of
+ *  processes for each cgroup below, some fifteen files, and up to four limits for each cgroup above
+ *  it; in v1 also the directory of each cgroup below. With RT_OPT_OWN_LIMITS, these files and
+ *  limits for the own cgroup.
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a

@@ -26,9 +26,10 @@
  * of the missing bits. close() runs once for each successful open(), in reverse order. */
 struct rti_sys_collector {
 	uint64_t provides;
-	/* The file below /proc that it reads, for messages. In the order of the bits that it
-	 * provides; a single file is for all of them; none if it reads no such file. */
+	/* The files below /proc that it reads, for messages, the main one of a domain first; and
+	 * the domains that each is read for. 0: for all. */
 	const char *files[RTI_SYS_FILES_MAX];
+	uint64_t read_for[RTI_SYS_FILES_MAX];
 	size_t state_size;
 	int (*open)(void *state, const struct rti_context *ctx);
 	/* out->monotonic_ns is the time of the sample. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory, huge pages and swap space of the system, from /proc/meminfo. */
+/* Memory, huge pages and swap space of the system, from /proc/meminfo, and the cache of ZFS (ARC),
+ * which meminfo counts as used although it can be taken back. */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -15,15 +16,21 @@
 #define HUGE_KEYS (KEY(HUGE_PAGES) | KEY(HUGE_PAGES_FREE) | KEY(HUGE_PAGE_SIZE))
 #define MEMORY_KEYS (KEY(KEYS) - 1 - SWAP_KEYS - KEY(AVAILABLE) - HUGE_KEYS - KEY(HUGETLB))
 
+#define OF_MEMINFO (RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_HUGEPAGES)
+
 #define SIZES "kernel/mm/hugepages" /* has a directory for each size */
 
-enum domain { MEMORY, AVAILABLE, SWAP, HUGE_PAGES, DOMAINS };
+#define ARCSTATS "spl/kstat/zfs/arcstats"
+#define LOOK_NS UINT64_C(1000000000) /* how often to look whether ZFS has been loaded */
+
+enum domain { MEMORY, AVAILABLE, SWAP, HUGE_PAGES, ARC, DOMAINS };
 
 static const uint64_t bits[DOMAINS] = { RT_HAS_MEMORY, RT_HAS_MEMORY_AVAILABLE, RT_HAS_SWAP,
-	                                RT_HAS_HUGEPAGES };
+	                                RT_HAS_HUGEPAGES, RT_HAS_ZFS_ARC };
 
 struct state {
-	struct rti_proc_file file;
+	struct rti_proc_file file, arc_file;
+	uint64_t arc_looked_at_ns;
 	int error[DOMAINS]; /* of the last sample */
 };
 
@@ -33,6 +40,7 @@ static int mem_open(void *state, const struct rti_context *ctx)
 
 	(void)ctx;
 	st->file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
+	st->arc_file = (struct rti_proc_file)RTI_PROC_FILE_INIT;
 	return 0;
 }
 
@@ -89,11 +97,43 @@ static int set_memory(const struct rti_meminfo *info, struct rt_metrics *out)
 	return (info->has & MEMORY_KEYS) == MEMORY_KEYS ? -EBADMSG : -ENOENT;
 }
 
+/* Returns 0 or -errno: -ENOENT if there is no ZFS, as on most systems. */
+static int read_arc(struct state *st, const struct rti_context *ctx, struct rt_metrics *out)
+{
+	struct rti_arcstats arc;
+	int err;
+
+	if (st->error[ARC] == -ENOENT && out->monotonic_ns - st->arc_looked_at_ns < LOOK_NS)
+		return -ENOENT;
+	st->arc_looked_at_ns = out->monotonic_ns;
+	err =
+	    rti_procfs_read_proc_file(ctx->procfs, ARCSTATS, RTI_SEQ_FILE, &st->arc_file, ctx->buf);
+	if (err == 0)
+		err = rti_parse_arcstats(ctx->buf->data, ctx->buf->len, &arc);
+	if (err < 0)
+		return err;
+	out->zfs_arc_bytes = arc.size;
+	out->zfs_arc_min_bytes = arc.min;
+	out->valid |= RT_HAS_ZFS_ARC;
+	return 0;
+}
+
+/* Returns how much of the total the ARC gives back if memory is short. If lxcfs covers meminfo
+ * alone, the total is of the container and the ARC of the machine. */
+static uint64_t reclaimable_arc(const struct state *st, const struct rt_metrics *out)
+{
+	if (st->arc_file.is_in_proc && !st->file.is_in_proc)
+		return 0;
+	return rti_subtract_saturated(out->zfs_arc_bytes, out->zfs_arc_min_bytes);
+}
+
 /* Some containers show 0 instead of omitting the line, so accept 0 only if no memory is free.
  * Others show the figure of the machine, above the total. Then estimate it from what can be
- * reclaimed. */
-static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
+ * reclaimed. The kernel leaves out the ARC. */
+static int set_available(const struct state *st, const struct rti_meminfo *info,
+                         struct rt_metrics *out)
 {
+	int arc_error = st->error[ARC] == -ENOENT ? 0 : st->error[ARC];
 	uint64_t available = to_bytes(info, RTI_MEM_AVAILABLE);
 	bool is_known = info->has & KEY(AVAILABLE) && available <= out->memory_total_bytes &&
 	                (available > 0 || out->memory_free_bytes == 0);
@@ -101,12 +141,15 @@ static int set_available(const struct rti_meminfo *info, struct rt_metrics *out)
 	if (!is_known)
 		available = out->memory_free_bytes + out->memory_active_file_bytes +
 		            out->memory_inactive_file_bytes + out->memory_slab_reclaimable_bytes;
-	if (available > out->memory_total_bytes)
+	available = rti_add_saturated(available, reclaimable_arc(st, out));
+	if (available > out->memory_total_bytes) {
 		available = out->memory_total_bytes;
+		is_known = false;
+	}
 	out->memory_available_bytes = available;
 	out->memory_used_bytes = out->memory_total_bytes - available;
-	set_bit(out, RT_HAS_MEMORY_AVAILABLE, is_known);
-	return is_known ? 0 : -ENOENT;
+	set_bit(out, RT_HAS_MEMORY_AVAILABLE, is_known && !arc_error);
+	return is_known ? arc_error : -ENOENT;
 }
 
 static int set_swap(const struct rti_meminfo *info, struct rt_metrics *out)
@@ -208,24 +251,33 @@ static int set_huge_pages(const struct rti_context *ctx, const struct rti_meminf
 	return err;
 }
 
+static int read_meminfo(struct state *st, const struct rti_context *ctx, struct rti_meminfo *info)
+{
+	int err = rti_procfs_read_proc_file(ctx->procfs, "meminfo", RTI_SINGLE_RECORD, &st->file,
+	                                    ctx->buf);
+
+	return err < 0 ? err : rti_parse_meminfo(ctx->buf->data, ctx->buf->len, info);
+}
+
 static int mem_collect(void *state, const struct rti_context *ctx, struct rt_metrics *out)
 {
 	struct state *st = state;
 	struct rti_meminfo info;
-	int err = rti_procfs_read_proc_file(ctx->procfs, "meminfo", RTI_SINGLE_RECORD, &st->file,
-	                                    ctx->buf);
+	bool is_wanted = wants(ctx, OF_MEMINFO);
+	int err = is_wanted ? read_meminfo(st, ctx, &info) : 0;
 
-	if (err == 0)
-		err = rti_parse_meminfo(ctx->buf->data, ctx->buf->len, &info);
-	for (int i = 0; i < DOMAINS; i++)
+	for (int i = 0; i < ARC; i++)
 		st->error[i] = err;
-	if (err < 0)
-		return err;
-	st->error[MEMORY] = set_memory(&info, out);
-	st->error[AVAILABLE] = set_available(&info, out);
-	st->error[SWAP] = set_swap(&info, out);
-	if (wants(ctx, RT_HAS_HUGEPAGES))
+	if (wants(ctx, RT_HAS_ZFS_ARC | RT_HAS_MEMORY_AVAILABLE))
+		st->error[ARC] = read_arc(st, ctx, out);
+	if (err == 0 && is_wanted) {
+		st->error[MEMORY] = set_memory(&info, out);
+		st->error[AVAILABLE] = set_available(st, &info, out);
+		st->error[SWAP] = set_swap(&info, out);
+	}
+	if (err == 0 && wants(ctx, RT_HAS_HUGEPAGES))
 		st->error[HUGE_PAGES] = set_huge_pages(ctx, &info, out);
+	err = 0;
 	for (int i = 0; i < DOMAINS && err == 0; i++)
 		err = st->error[i];
 	return err;
@@ -246,11 +298,13 @@ static void mem_close(void *state, const struct rti_context *ctx)
 	struct state *st = state;
 
 	rti_procfs_close_file(ctx->procfs, &st->file.file);
+	rti_procfs_close_file(ctx->procfs, &st->arc_file.file);
 }
 
 const struct rti_sys_collector rti_sys_mem = {
-	.provides = RT_HAS_MEMORY | RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP | RT_HAS_HUGEPAGES,
-	.files = { "meminfo" },
+	.provides = OF_MEMINFO | RT_HAS_ZFS_ARC,
+	.files = { "meminfo", ARCSTATS },
+	.read_for = { OF_MEMINFO, RT_HAS_ZFS_ARC | RT_HAS_MEMORY_AVAILABLE },
 	.state_size = sizeof(struct state),
 	.open = mem_open,
 	.collect = mem_collect,

@@ -90,6 +90,7 @@ static void psi_close(void *state, const struct rti_context *ctx)
 const struct rti_sys_collector rti_sys_psi = {
 	.provides = RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO,
 	.files = { "pressure/cpu", "pressure/memory", "pressure/io" },
+	.read_for = { RT_HAS_PRESSURE_CPU, RT_HAS_PRESSURE_MEMORY, RT_HAS_PRESSURE_IO },
 	.state_size = sizeof(struct state),
 	.open = psi_open,
 	.collect = psi_collect,

@@ -241,4 +241,10 @@ struct rti_zpool_line {
 int rti_parse_zpool_list(const char *data, size_t len,
                          int (*each)(void *arg, const struct rti_zpool_line *pool), void *arg);
 
+/* /proc/spl/kstat/zfs/arcstats, in bytes. Needs both: size and c_min. */
+struct rti_arcstats {
+	uint64_t size, min;
+};
+int rti_parse_arcstats(const char *data, size_t len, struct rti_arcstats *out);
+
 #endif

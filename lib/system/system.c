@@ -100,20 +100,16 @@ void rti_system_sample(struct rti_system *system, const struct rti_context *ctx,
 	out->estimated &= want & ~out->valid & ~out->partial;
 }
 
-/* A collector has one file for all of its domains, or one for each, in the order of their bits. */
 static const char *file_of(uint64_t has)
 {
-	for (size_t i = 0; i < rti_sys_collector_count; i++) {
-		const struct rti_sys_collector *collector = rti_sys_collectors[i];
-		size_t at = 0;
+	for (size_t i = 0; i < rti_sys_collector_count * RTI_SYS_FILES_MAX; i++) {
+		const struct rti_sys_collector *collector =
+		    rti_sys_collectors[i / RTI_SYS_FILES_MAX];
+		const char *file = collector->files[i % RTI_SYS_FILES_MAX];
+		uint64_t read_for = collector->read_for[i % RTI_SYS_FILES_MAX];
 
-		if (!(collector->provides & has))
-			continue;
-		if (!collector->files[0] || !collector->files[1])
-			return collector->files[0] ? collector->files[0] : "";
-		for (uint64_t left = collector->provides & (has - 1); left; left &= left - 1)
-			at++;
-		return collector->files[at];
+		if (file && (read_for ? read_for : collector->provides) & has)
+			return file;
 	}
 	return "";
 }

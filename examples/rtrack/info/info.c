@@ -155,7 +155,8 @@ static const char *verdict(const struct capability *a, uint64_t domain, struct r
 		*why = (struct rt_obstacle){ .error = err };
 		snprintf(why->text, sizeof(why->text), "%s", rt_strerror(err));
 	}
-	if (domain == RT_HAS_ZFS && why->error == -ENOENT) /* as on most systems */
+	if (domain & (RT_HAS_ZFS | RT_HAS_ZFS_ARC) &&
+	    why->error == -ENOENT) /* as on most systems */
 		snprintf(why->text, sizeof(why->text), "There is no ZFS here.");
 	if (a->sample.valid & domain)
 		return "yes";

@@ -36,6 +36,17 @@ extern const struct rti_sys_collector rti_sys_mem;
 static struct fixture f;
 static struct sampler s;
 
+/* Returns the first error, but of the ARC, which few systems have. */
+static int take(struct sampler *from)
+{
+	int err = 0;
+
+	sampler_take(from);
+	for (uint64_t left = ALL; left && err == 0; left &= left - 1)
+		err = from->collector->error_of(from->state, left & -left);
+	return err;
+}
+
 static void set_up(void)
 {
 	fixture_new(&f);
@@ -75,7 +86,7 @@ static void expect_all_figures(const struct rt_metrics *m)
 START_TEST(meminfo_with_all_keys_yields_all_figures)
 {
 	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE MIDDLE SWAP TAIL);
-	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_int_eq(take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.partial, 0);
 	expect_all_figures(&s.out);
@@ -88,7 +99,7 @@ START_TEST(meminfo_without_blank_after_colon_parses)
 {
 	fixture_write(&f, "proc/meminfo",
 	              "MemTotal:16000001 kB\nMemFree:5 kB\nMemAvailable:7 kB\n" MIDDLE SWAP TAIL);
-	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_int_eq(take(&s), 0);
 	ck_assert_uint_eq(s.out.memory_total_bytes, 16000001 * KIB);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 7 * KIB);
 }
@@ -97,7 +108,7 @@ END_TEST
 /* free + both kinds of file pages + reclaimable slab */
 static void expect_estimate(void)
 {
-	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_int_eq(take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY_AVAILABLE);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -125,7 +136,7 @@ START_TEST(meminfo_with_nothing_free_yields_available_zero)
 	fixture_write(
 	    &f, "proc/meminfo",
 	    "MemTotal: 16000001 kB\nMemFree: 0 kB\nMemAvailable: 0 kB\n" MIDDLE SWAP TAIL);
-	ck_assert_int_eq(sampler_take(&s), 0);
+	ck_assert_int_eq(take(&s), 0);
 	ck_assert_uint_eq(s.out.valid, ALL);
 	ck_assert_uint_eq(s.out.memory_available_bytes, 0);
 	ck_assert_uint_eq(s.out.memory_used_bytes, 16000001 * KIB);
@@ -146,7 +157,7 @@ START_TEST(meminfo_with_caches_above_total_is_estimated)
 	    &f, "proc/meminfo",
 	    "MemTotal: 2000000 kB\nMemFree: 1900000 kB\nMemAvailable: 1950000 kB\n" MIDDLE SWAP
 		TAIL);
-	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_int_eq(take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_MEMORY);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY);
 	ck_assert_uint_eq(s.out.memory_used_classic_bytes, 100000 * KIB);
@@ -158,7 +169,7 @@ START_TEST(meminfo_with_more_free_swap_than_there_is_is_estimated)
 	fixture_write(&f, "proc/meminfo",
 	              HEAD AVAILABLE MIDDLE
 	              "SwapTotal: 7 kB\nSwapFree: 18446744073709551488 kB\n" TAIL);
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_SWAP);
 	ck_assert_uint_eq(s.out.swap_free_bytes, 7 * KIB);
 }
@@ -171,7 +182,7 @@ START_TEST(meminfo_without_swap_lacks_its_bit)
 	              "Buffers: 1 kB\nCached: 1 kB\nActive: 1 kB\nInactive: 1 kB\n"
 	              "Active(anon): 1 kB\nInactive(anon): 1 kB\nActive(file): 1 kB\n"
 	              "Inactive(file): 1 kB\n" TAIL);
-	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_int_eq(take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, ALL & ~RT_HAS_SWAP);
 	ck_assert_uint_eq(s.out.partial, 0);
 }
@@ -180,7 +191,7 @@ END_TEST
 START_TEST(meminfo_with_missing_keys_is_estimated)
 {
 	fixture_write(&f, "proc/meminfo", HEAD AVAILABLE MIDDLE SWAP);
-	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_int_eq(take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid, RT_HAS_MEMORY_AVAILABLE | RT_HAS_SWAP);
 	ck_assert_uint_eq(s.out.estimated, RT_HAS_MEMORY);
 	ck_assert_uint_eq(s.out.partial, 0);
@@ -189,7 +200,7 @@ END_TEST
 
 START_TEST(meminfo_missing_fails_with_enoent)
 {
-	ck_assert_int_eq(sampler_take(&s), -ENOENT);
+	ck_assert_int_eq(take(&s), -ENOENT);
 	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
 }
 END_TEST
@@ -197,7 +208,7 @@ END_TEST
 START_TEST(meminfo_malformed_fails_with_ebadmsg)
 {
 	fixture_write(&f, "proc/meminfo", "MemTotal: lots\n");
-	ck_assert_int_eq(sampler_take(&s), -EBADMSG);
+	ck_assert_int_eq(take(&s), -EBADMSG);
 	ck_assert_uint_eq(s.out.valid | s.out.partial | s.out.estimated, 0);
 }
 END_TEST
@@ -238,7 +249,7 @@ START_TEST(huge_pages_of_the_default_size_alone_need_no_sysfs)
 	write_huge_pages(HUGE_PAGES("7", "4") "Hugepagesize: 2048 kB\nHugetlb: 14336 kB\n");
 	ck_assert_int_eq(sampler_open_with(&refused, &rti_sys_mem, f.root, &faults_ops, 0), 0);
 	faults_on_open("kernel/mm/hugepages", -EACCES);
-	sampler_take(&refused);
+	take(&refused);
 	faults_on_open("kernel/mm/hugepages", 0);
 	s.out = refused.out;
 	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
@@ -252,7 +263,7 @@ START_TEST(huge_pages_of_several_sizes_are_those_of_sysfs)
 	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
 	write_sizes();
 	fixture_write(&f, "sys/kernel/mm/hugepages/others/nr_hugepages", "9\n");
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
 	expect_huge_pages(2058, 1030);
 }
@@ -263,7 +274,7 @@ START_TEST(huge_pages_without_their_total_are_those_of_sysfs)
 {
 	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\n");
 	write_sizes();
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_ne(s.out.valid & RT_HAS_HUGEPAGES, 0);
 	expect_huge_pages(2058, 1030);
 }
@@ -272,7 +283,7 @@ END_TEST
 START_TEST(huge_pages_of_several_sizes_without_sysfs_are_a_lower_bound)
 {
 	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_eq(s.out.valid & RT_HAS_HUGEPAGES, 0);
 	ck_assert_uint_eq(s.out.partial, RT_HAS_HUGEPAGES);
 	ck_assert_int_eq(s.collector->error_of(s.state, RT_HAS_HUGEPAGES), -ENOENT);
@@ -289,7 +300,7 @@ START_TEST(huge_pages_of_a_size_that_is_refused_are_a_lower_bound)
 	write_sizes();
 	ck_assert_int_eq(sampler_open_with(&refused, &rti_sys_mem, f.root, &faults_ops, 0), 0);
 	faults_on_open("1048576kB/free_hugepages", -EACCES);
-	sampler_take(&refused);
+	take(&refused);
 	faults_on_open("1048576kB/free_hugepages", 0);
 	ck_assert_int_eq(refused.collector->error_of(refused.state, RT_HAS_HUGEPAGES), -EACCES);
 	ck_assert_uint_eq(refused.out.partial, RT_HAS_HUGEPAGES);
@@ -302,7 +313,7 @@ END_TEST
 START_TEST(kernel_without_huge_pages_lacks_the_bit)
 {
 	write_huge_pages("");
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_eq((s.out.valid | s.out.partial | s.out.estimated) & RT_HAS_HUGEPAGES, 0);
 	ck_assert_int_eq(s.collector->error_of(s.state, RT_HAS_HUGEPAGES), -ENOENT);
 }
@@ -316,7 +327,7 @@ START_TEST(huge_pages_of_absurd_size_are_saturated)
 	    "18446744073709551615") "Hugepagesize: 18446744073709551615 kB\nHugetlb: 1 kB\n");
 	fixture_write(&f, TWO_MIB "nr_hugepages", "18446744073709551615\n");
 	fixture_write(&f, TWO_MIB "free_hugepages", "18446744073709551615\n");
-	sampler_take(&s);
+	take(&s);
 	ck_assert_uint_eq(s.out.hugepages_total_bytes, UINT64_MAX);
 	ck_assert_uint_eq(s.out.hugepages_free_bytes, UINT64_MAX);
 }
@@ -356,7 +367,7 @@ START_TEST(meminfo_that_cannot_seek_is_reopened)
 		fixture_printf(&f, "proc/meminfo",
 		               "MemTotal: %d kB\nMemFree: 5 kB\n" AVAILABLE MIDDLE SWAP TAIL,
 		               16000000 + i);
-		ck_assert_int_eq(sampler_take(&lxc), 0);
+		ck_assert_int_eq(take(&lxc), 0);
 		ck_assert_uint_eq(lxc.out.memory_total_bytes, (16000000 + (uint64_t)i) * KIB);
 	}
 	sampler_close(&lxc);
@@ -369,8 +380,8 @@ START_TEST(live_memory_matches_sysinfo)
 	struct sysinfo info;
 
 	sampler_open(&live, &rti_sys_mem, NULL);
-	ck_assert_int_eq(sampler_take(&live), 0);
-	ck_assert_uint_eq(live.out.valid, ALL);
+	ck_assert_int_eq(take(&live), 0);
+	ck_assert_uint_eq(live.out.valid & ALL, ALL);
 	ck_assert_int_eq(sysinfo(&info), 0);
 	ck_assert_uint_eq(live.out.memory_total_bytes, (uint64_t)info.totalram * info.mem_unit);
 	ck_assert_uint_eq(live.out.swap_total_bytes, (uint64_t)info.totalswap * info.mem_unit);
@@ -389,12 +400,12 @@ static int64_t measure_growth_by_touching(struct sampler *live, size_t bytes)
 	uint64_t before;
 	char *memory;
 
-	ck_assert_int_eq(sampler_take(live), 0);
+	ck_assert_int_eq(take(live), 0);
 	before = live->out.memory_anon_bytes;
 	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(memory, MAP_FAILED);
 	memset(memory, 1, bytes);
-	ck_assert_int_eq(sampler_take(live), 0);
+	ck_assert_int_eq(take(live), 0);
 	munmap(memory, bytes);
 	return (int64_t)(live->out.memory_anon_bytes - before);
 }

@@ -87,16 +87,9 @@ static bool has_links(void)
 	       strcmp(name, "pid:[4026531836]") == 0 && access("/proc/1", F_OK) == 0;
 }
 
-/* Returns the domains that a file of a collector is read for: one each, in order, or all. */
 static uint64_t domains_of_file(const struct rti_sys_collector *collector, size_t file)
 {
-	uint64_t left = collector->provides;
-
-	if (!collector->files[1])
-		return left;
-	while (file-- > 0)
-		left &= left - 1;
-	return left & -left;
+	return collector->read_for[file] ? collector->read_for[file] : collector->provides;
 }
 
 /* Assert that the files of the wanted domains, and no others, were read once. Where the links of

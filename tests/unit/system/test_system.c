@@ -78,6 +78,8 @@ static const struct rti_sys_collector disk = { .provides = DISK,
 static const struct rti_sys_collector net = { .provides = NET, .collect = collect };
 static const struct rti_sys_collector two = { .provides = TWO,
 	                                      .files = { "pressure/cpu", "pressure/io" },
+	                                      .read_for = { RT_HAS_PRESSURE_CPU,
+	                                                    RT_HAS_PRESSURE_IO },
 	                                      .collect = collect,
 	                                      .error_of = error_of };
 static const struct rti_sys_collector gpus = {

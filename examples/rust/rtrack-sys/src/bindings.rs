@@ -362,6 +362,8 @@ pub struct rt_metrics {
     pub cgroup_cpu_ns: u64,
     pub hugepages_total_bytes: u64,
     pub hugepages_free_bytes: u64,
+    pub zfs_arc_bytes: u64,
+    pub zfs_arc_min_bytes: u64,
 }
 extern "C" {
     pub fn rt_sample(
