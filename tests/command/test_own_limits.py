@@ -140,6 +140,10 @@ class Root(Case):
                            "nr_throttled 0\nthrottled_usec 0\n",
     }
 
+    # A number of pages of 2 MiB, 3 of them free, and KiB of all sizes.
+    HUGE_PAGES = ("HugePages_Total: {}\nHugePages_Free: 3\nHugepagesize: 2048 kB\n"
+                  "Hugetlb: {} kB\n")
+
     def run_in(self, changed: Dict[str, str], *words: str) -> "subprocess.CompletedProcess[str]":
         root = self.dir / "root"
         for name, text in {**self.FILES, **changed}.items():
@@ -180,6 +184,25 @@ class Root(Case):
                     self.dir / "rows.csv")
         [row] = read_csv(self.dir / "rows.csv")
         self.assertFalse([name for name in row if "cgroup" in name])
+
+    def test_huge_pages_and_the_arc_have_columns_where_there_are_any(self) -> None:
+        self.run_in({"proc/meminfo": self.FILES["proc/meminfo"] + self.HUGE_PAGES.format(5, 10240),
+                     "proc/spl/kstat/zfs/arcstats": "c_min 4 1048576\nsize 4 3145728\n"},
+                    "-o", self.dir / "rows.csv")
+        [row] = read_csv(self.dir / "rows.csv")
+        self.assertEqual(row["hugepages_total_bytes"], 10 * MIB)
+        self.assertEqual(row["hugepages_free_bytes"], 6 * MIB)
+        self.assertEqual(row["zfs_arc_bytes"], 3 * MIB)
+        self.assertEqual(row["zfs_arc_min_bytes"], MIB)
+        self.assertEqual(row["memory_available_bytes"], 768000 * 1024 + 2 * MIB)
+        self.assertEqual(row["memory_used_bytes"], 256000 * 1024 - 2 * MIB)
+
+    def test_huge_pages_and_an_arc_of_nothing_have_no_columns(self) -> None:
+        self.run_in({"proc/meminfo": self.FILES["proc/meminfo"] + self.HUGE_PAGES.format(0, 0),
+                     "proc/spl/kstat/zfs/arcstats": "c_min 4 1048576\nsize 4 0\n"},
+                    "-o", self.dir / "rows.csv")
+        [row] = read_csv(self.dir / "rows.csv")
+        self.assertFalse([name for name in row if "hugepages" in name or "arc" in name])
 
     def test_root_without_proc_is_refused(self) -> None:
         for words, code, text in (([self.dir], 125, "proc in it"), ([""], 2, "invalid root"),

@@ -43,7 +43,8 @@ static const char system_names[] =
     "memory_available_bytes,memory_free_bytes,memory_buffers_bytes,memory_cached_bytes,"
     "swap_used_bytes,d_disk_read_bytes,d_disk_write_bytes,filesystem_total_bytes,"
     "filesystem_used_bytes,filesystem_available_bytes,d_network_receive_bytes,"
-    "d_network_transmit_bytes,processes,threads,load_1m,?d_cgroup_cpu_seconds,"
+    "d_network_transmit_bytes,processes,threads,load_1m,?hugepages_total_bytes,"
+    "?hugepages_free_bytes,?zfs_arc_bytes,?zfs_arc_min_bytes,?d_cgroup_cpu_seconds,"
     "?cgroup_cpu_limit_millicores,?cgroup_memory_bytes,?cgroup_memory_limit_bytes,?gpus_busy,"
     "?gpus_used,?gpu_memory_bytes,?d_gpu_energy_uj,partial,estimated";
 
@@ -169,12 +170,21 @@ int columns_choose_usual(struct columns *c, uint32_t kind)
 	return 0;
 }
 
+/* Most systems have no huge pages, and no pool of ZFS even where its module is loaded. */
+static bool is_in_use(const struct rt_metrics *m, uint64_t has)
+{
+	return !(has == RT_HAS_HUGEPAGES && m->hugepages_total_bytes == 0) &&
+	       !(has == RT_HAS_ZFS_ARC && m->zfs_arc_bytes == 0);
+}
+
 /* The sample decides, since the first one has no difference yet. */
 static bool has_figure(const struct row *row, const struct column *column)
 {
+	const struct rt_metrics *m = row_sample(row);
+
 	if (!column->has)
 		return column_value(column, row).type != VALUE_UNKNOWN;
-	return is_known(metrics_marks(row_sample(row)), column->has);
+	return is_known(metrics_marks(m), column->has) && is_in_use(m, column->has);
 }
 
 void columns_leave_out(struct columns *c, const struct row *first)
