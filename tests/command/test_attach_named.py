@@ -166,6 +166,11 @@ class Groups(Case):
         self.assertRegex(done.stderr, r"(?m)^  accounting +cgroup, complete for CPU time$")
         self.assertNotRegex(done.stderr, "(about|at least) 0 B")
 
+    def test_empty_cgroup_has_no_processes(self) -> None:
+        done = rtrack("attach", "-o", "/dev/null", "--count", "1", "-i", "0.01", "--cgroup",
+                      self.make())
+        self.assertRegex(done.stderr, r"(?m)^  processes +0 +seen$")
+
     def test_path_of_a_cgroup_is_code_in_markdown(self) -> None:
         top = self.make("a_b_c*")
         done = rtrack("attach", "--summary", "markdown", "-o", "/dev/null", "--count", "1", "-i",

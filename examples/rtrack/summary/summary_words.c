@@ -49,12 +49,13 @@ bool summary_shows(const struct summary_field *field, const struct usage *u, boo
 	return true;
 }
 
-/* A lower bound of 0 says nothing, nor does an estimate of 0. */
+/* A lower bound of 0 says nothing, nor does an estimate of 0. The line of the processes says how
+ * many were seen, and of an empty cgroup that is none. */
 bool summary_is_unknown(const struct summary_field *field, const struct usage *u)
 {
 	return !summary_field_is_known(field, u) ||
 	       ((u->marks.partial | u->marks.estimated) & field->bits &&
-	        summary_field_is_zero(field, u));
+	        summary_field_is_zero(field, u) && !is_named(field, "processes"));
 }
 
 void summary_add_value(struct text *out, const struct summary_field *field, const struct usage *u)
@@ -63,7 +64,8 @@ void summary_add_value(struct text *out, const struct summary_field *field, cons
 		text_add(out, "unknown");
 		return;
 	}
-	text_add(out, summary_field_reservation(field, u));
+	if (!summary_field_is_zero(field, u))
+		text_add(out, summary_field_reservation(field, u));
 	summary_field_add_human(out, field, u);
 }
 
