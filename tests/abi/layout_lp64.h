@@ -36,7 +36,7 @@ static_assert(offsetof(struct rt_opts, message_size) == 40, "offset");
 static_assert(offsetof(struct rt_opts, reserved_2) == 44, "offset");
 static_assert(offsetof(struct rt_opts, message) == 48, "offset");
 
-static_assert(sizeof(struct rt_metrics) >= 1224, "size");
+static_assert(sizeof(struct rt_metrics) >= 1272, "size");
 static_assert(offsetof(struct rt_metrics, size) == 0, "offset");
 static_assert(offsetof(struct rt_metrics, kind) == 4, "offset");
 static_assert(offsetof(struct rt_metrics, valid) == 8, "offset");
@@ -179,6 +179,11 @@ static_assert(offsetof(struct rt_metrics, cgroup_tasks) == 1200, "offset");
 static_assert(offsetof(struct rt_metrics, cgroup_tasks_limit) == 1208, "offset");
 static_assert(offsetof(struct rt_metrics, cgroup_tasks_peak) == 1216, "offset");
 static_assert(offsetof(struct rt_metrics, cpu_late_ns) == 1224, "offset");
+static_assert(offsetof(struct rt_metrics, cgroup_cpu_ns) == 1232, "offset");
+static_assert(offsetof(struct rt_metrics, hugepages_total_bytes) == 1240, "offset");
+static_assert(offsetof(struct rt_metrics, hugepages_free_bytes) == 1248, "offset");
+static_assert(offsetof(struct rt_metrics, zfs_arc_bytes) == 1256, "offset");
+static_assert(offsetof(struct rt_metrics, zfs_arc_min_bytes) == 1264, "offset");
 
 static_assert(sizeof(struct rt_obstacle) >= 360, "size");
 static_assert(offsetof(struct rt_obstacle, size) == 0, "offset");
@@ -223,7 +228,7 @@ static_assert(offsetof(struct rt_process, estimated) == 248, "offset");
 static_assert(offsetof(struct rt_process, read_calls) == 256, "offset");
 static_assert(offsetof(struct rt_process, write_calls) == 264, "offset");
 
-static_assert(sizeof(struct rt_cpu) >= 88, "size");
+static_assert(sizeof(struct rt_cpu) >= 112, "size");
 static_assert(offsetof(struct rt_cpu, size) == 0, "offset");
 static_assert(offsetof(struct rt_cpu, id) == 4, "offset");
 static_assert(offsetof(struct rt_cpu, user_ns) == 8, "offset");
@@ -236,6 +241,9 @@ static_assert(offsetof(struct rt_cpu, softirq_ns) == 56, "offset");
 static_assert(offsetof(struct rt_cpu, steal_ns) == 64, "offset");
 static_assert(offsetof(struct rt_cpu, guest_ns) == 72, "offset");
 static_assert(offsetof(struct rt_cpu, guest_nice_ns) == 80, "offset");
+static_assert(offsetof(struct rt_cpu, valid) == 88, "offset");
+static_assert(offsetof(struct rt_cpu, partial) == 96, "offset");
+static_assert(offsetof(struct rt_cpu, estimated) == 104, "offset");
 
 static_assert(sizeof(struct rt_disk) >= 128, "size");
 static_assert(offsetof(struct rt_disk, size) == 0, "offset");
@@ -320,7 +328,7 @@ static_assert(offsetof(struct rt_gpu_process, encode_ns) == 72, "offset");
 static_assert(offsetof(struct rt_gpu_process, other_ns) == 80, "offset");
 static_assert(offsetof(struct rt_gpu_process, memory_bytes) == 88, "offset");
 
-static_assert(sizeof(struct rt_delta) >= 664, "size");
+static_assert(sizeof(struct rt_delta) >= 672, "size");
 static_assert(offsetof(struct rt_delta, size) == 0, "offset");
 static_assert(offsetof(struct rt_delta, kind) == 4, "offset");
 static_assert(offsetof(struct rt_delta, valid) == 8, "offset");
@@ -390,6 +398,7 @@ static_assert(offsetof(struct rt_delta, cgroup_cpu_throttled_periods) == 632, "o
 static_assert(offsetof(struct rt_delta, cgroup_cpu_throttled_ns) == 640, "offset");
 static_assert(offsetof(struct rt_delta, cgroup_read_bytes) == 648, "offset");
 static_assert(offsetof(struct rt_delta, cgroup_write_bytes) == 656, "offset");
+static_assert(offsetof(struct rt_delta, cgroup_cpu_ns) == 664, "offset");
 
 static_assert(sizeof(struct rt_fd) == 8, "size");
 static_assert(offsetof(struct rt_fd, target) == 0, "offset");
@@ -520,7 +529,7 @@ static_assert(offsetof(struct rt_trace_event, live_children_at_ns) == 416, "offs
 static_assert(offsetof(struct rt_trace_event, comm) == 424, "offset");
 static_assert(offsetof(struct rt_trace_event, exe) == 488, "offset");
 
-static_assert(sizeof(struct rt_trace_totals) >= 32, "size");
+static_assert(sizeof(struct rt_trace_totals) >= 40, "size");
 static_assert(offsetof(struct rt_trace_totals, size) == 0, "offset");
 static_assert(offsetof(struct rt_trace_totals, back_end) == 4, "offset");
 static_assert(offsetof(struct rt_trace_totals, read) == 8, "offset");
