@@ -310,6 +310,27 @@ START_TEST(huge_pages_of_a_size_that_is_refused_are_a_lower_bound)
 }
 END_TEST
 
+START_TEST(huge_pages_in_a_sysfs_without_sizes_are_a_lower_bound)
+{
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\nHugetlb: 2107392 kB\n");
+	fixture_write(&f, "sys/kernel/mm/hugepages/others/nr_hugepages", "9\n");
+	take(&s);
+	ck_assert_uint_eq(s.out.partial, RT_HAS_HUGEPAGES);
+	expect_huge_pages(2058, 6);
+}
+END_TEST
+
+/* As if pages were added between the two reads. */
+START_TEST(huge_pages_are_not_more_free_than_there_are)
+{
+	write_huge_pages(HUGE_PAGES("5", "3") "Hugepagesize: 2048 kB\n");
+	fixture_write(&f, TWO_MIB "nr_hugepages", "5\n");
+	fixture_write(&f, TWO_MIB "free_hugepages", "7\n");
+	take(&s);
+	expect_huge_pages(10, 10);
+}
+END_TEST
+
 START_TEST(kernel_without_huge_pages_lacks_the_bit)
 {
 	write_huge_pages("");
@@ -448,6 +469,8 @@ int main(void)
 	tcase_add_test(fixtures, huge_pages_without_their_total_are_those_of_sysfs);
 	tcase_add_test(fixtures, huge_pages_of_several_sizes_without_sysfs_are_a_lower_bound);
 	tcase_add_test(fixtures, huge_pages_of_a_size_that_is_refused_are_a_lower_bound);
+	tcase_add_test(fixtures, huge_pages_in_a_sysfs_without_sizes_are_a_lower_bound);
+	tcase_add_test(fixtures, huge_pages_are_not_more_free_than_there_are);
 	tcase_add_test(fixtures, kernel_without_huge_pages_lacks_the_bit);
 	tcase_add_test(fixtures, huge_pages_of_absurd_size_are_saturated);
 	tcase_add_test(live, live_memory_matches_sysinfo);
