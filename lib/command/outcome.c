@@ -88,23 +88,28 @@ static void apply_account(struct rt_command *c)
 
 /* The supervisor may still be reaping processes that it adopted: what was there at the first
  * look is looked at once more. If the last of them ended after the account was made, it is asked
- * again. */
+ * again. Likewise if it had children and the sample has no member: a scan may have missed one. What
+ * three of them have missed is left running. */
 static void look_at_end(struct rt_command *c, struct findings *f)
 {
 	const struct rti_tree *tree = c->tracker->tree;
+	const struct rti_report *accounted = &c->supervisor.accounted;
 	bool is_settled = false;
+	int err = 0;
 
 	for (int looks = 1; !is_settled && looks <= LOOKS_MAX; looks++) {
-		int err;
-
 		apply_account(c);
 		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 		/* The account and the sample are of the same time. While processes run, the two
 		 * never match, so a second look is enough. */
 		is_settled = c->is_supervisor_lost ||
-		             (err == -ESRCH ? rti_tree_is_final_account_current(tree) : looks > 1);
+		             (err == -ESRCH ? rti_tree_is_final_account_current(tree) &&
+		                                  !accounted->has_children
+		                            : looks > 1);
 	}
 	rti_tree_get_facts(tree, &f->facts);
+	if (err == -ESRCH && !c->is_supervisor_lost && accounted->has_children)
+		f->facts.running = 1;
 	c->account.totals = *rti_tree_account_totals(tree);
 }
 

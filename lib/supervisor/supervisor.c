@@ -199,8 +199,10 @@ int rts_reap_all(struct rts_supervisor *s, bool *has_more)
 void rts_account(struct rts_supervisor *s)
 {
 	siginfo_t child;
+	bool has_children = waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0;
 
-	rts_process_log_finish(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) == 0);
+	rts_process_log_finish(has_children);
+	s->report.has_children = has_children && !s->is_caller;
 	rts_report(s, RTI_ACCOUNTED);
 }
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#define RTI_PROTOCOL "11" /* changes whenever anything below does; lib/meson.build reads it */
+#define RTI_PROTOCOL "12" /* changes whenever anything below does; lib/meson.build reads it */
 #define RTI_SUPERVISOR_NAME "rtrack-supervisor-" RTI_PROTOCOL
 
 /* Arguments of the supervisor, in this order:
@@ -60,6 +60,10 @@ struct rti_report {
 	struct rusage reaped;
 	uint32_t ignored_sigchld; /* 1 if a reaped process ignored SIGCHLD */
 	uint32_t placed; /* bit i: the program was placed in the i-th directory of its cgroup */
+	/* With RTI_ACCOUNTED: 1 if it has children, each of which is a process of the tree. A
+	 * caller may have others, so its report has 0. */
+	uint32_t has_children;
+	uint32_t reserved;
 };
 
 /* Requests from the library to the supervisor. If the library closes the socket, the supervisor

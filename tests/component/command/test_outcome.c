@@ -28,6 +28,7 @@ static struct {
 	bool is_counted; /* by BPF programs */
 	uint64_t rowless;
 	unsigned outgrown; /* so many accounts of the supervisor lack something */
+	unsigned unseen;   /* so many times the supervisor has a child that the sample has not */
 } says;
 
 static unsigned looks; /* at the end of a command */
@@ -48,6 +49,8 @@ bool __wrap_rti_cgroup_is_populated(const struct rti_cgroup *cgroup, const struc
                                     bool may_have_left_v2);
 struct rti_completeness __wrap_rti_completeness(const struct rti_completeness_known *all);
 bool __wrap_rti_command_account_is_whole(const struct rti_command_account *account);
+int __real_rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t timeout_ns);
+int __wrap_rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t timeout_ns);
 bool __real_rti_tree_is_final_account_current(const struct rti_tree *tree);
 bool __wrap_rti_tree_is_final_account_current(const struct rti_tree *tree);
 
@@ -140,6 +143,15 @@ bool __wrap_rti_tree_is_final_account_current(const struct rti_tree *tree)
 	bool has_all = __real_rti_tree_is_final_account_current(tree);
 
 	return ++looks > says.outgrown && has_all;
+}
+
+int __wrap_rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t timeout_ns)
+{
+	int err = __real_rti_supervisor_receive_account(s, timeout_ns);
+
+	ck_assert_uint_eq(s->accounted.has_children, 0);
+	s->accounted.has_children = looks < says.unseen;
+	return err;
 }
 
 static void set_up(void)
@@ -332,6 +344,21 @@ START_TEST(end_is_looked_at_again_until_the_supervisor_has_reaped_no_more)
 }
 END_TEST
 
+/* E.g.: an orphan moved to the supervisor behind a scan, and no pid was allocated since. Process
+ * events do not prove that it was waited for. */
+START_TEST(child_of_the_supervisor_that_no_sample_has_is_looked_for_and_left_running)
+{
+	static const unsigned cases[][3] = { { 0, 1, 0 }, { 1, 2, 0 }, { 2, 3, 0 }, { 3, 3, 1 } };
+	struct rt_outcome outcome;
+
+	says.unseen = cases[_i][0];
+	rt_command_free(run_with(RT_ACCOUNTING_WAIT, &outcome));
+	ck_assert_uint_eq(looks, cases[_i][1]);
+	ck_assert_uint_eq(outcome.left_running, cases[_i][2]);
+	ck_assert_int_eq(known.is_running, cases[_i][2] != 0);
+}
+END_TEST
+
 /* An account that was not read proves nothing. */
 START_TEST(cgroup_without_an_account_covers_nothing)
 {
@@ -361,6 +388,8 @@ int main(void)
 	    3);
 	tcase_add_loop_test(marks, end_is_looked_at_again_until_the_supervisor_has_reaped_no_more,
 	                    0, 3);
+	tcase_add_loop_test(
+	    marks, child_of_the_supervisor_that_no_sample_has_is_looked_for_and_left_running, 0, 4);
 	tcase_add_loop_test(marks, cgroup_with_processes_that_no_sample_has_is_left_running, 0, 2);
 	tcase_add_loop_test(marks, cpu_time_that_ended_threads_may_lack_is_a_lower_bound, 0, 2);
 	tcase_add_loop_test(marks, cgroup_without_an_account_covers_nothing, 0, 2);

@@ -48,6 +48,7 @@ uint64_t __wrap_rts_process_log_program_end_ns(void);
 void __wrap_rts_process_log_catch_up(void);
 void __wrap_rts_process_log_record_zombie(pid_t pid);
 void __wrap_rts_process_log_record_reaped(pid_t pid, int status, const struct rusage *use);
+void __wrap_rts_process_log_finish(bool has_children);
 
 int __wrap_getrusage(int scope, struct rusage *use)
 {
@@ -145,6 +146,11 @@ void __wrap_rts_process_log_record_reaped(pid_t pid, int status, const struct ru
 	(void)use;
 	ck_assert_int_eq(status, STATUS);
 	reaped++;
+}
+
+void __wrap_rts_process_log_finish(bool has_children)
+{
+	ck_assert_int_eq(has_children, wait_error == 0);
 }
 
 static void keep_report(struct rts_supervisor *s)
@@ -292,6 +298,23 @@ START_TEST(account_of_a_separate_supervisor_is_that_of_all_its_children)
 }
 END_TEST
 
+/* A caller may have children of its own. */
+START_TEST(account_says_that_there_are_children_unless_they_may_be_of_the_caller)
+{
+	static const struct {
+		bool has_children, is_caller;
+		uint32_t said;
+	} accounts[] = { { false, false, 0 }, { true, false, 1 }, { true, true, 0 } };
+
+	supervisor.is_caller = accounts[_i].is_caller;
+	wait_error = accounts[_i].has_children ? 0 : ECHILD;
+	rts_account(&supervisor);
+	ck_assert_uint_eq(report_count, 1);
+	ck_assert_uint_eq(reports[0].kind, RTI_ACCOUNTED);
+	ck_assert_uint_eq(reports[0].has_children, accounts[_i].said);
+}
+END_TEST
+
 static const struct {
 	const char *program, *argument;
 	bool is_starter;
@@ -354,6 +377,8 @@ int main(void)
 	                    0, 3);
 	tcase_add_test(reaps, account_of_a_caller_is_what_its_children_have_used_since_the_begin);
 	tcase_add_test(reaps, account_of_a_separate_supervisor_is_that_of_all_its_children);
+	tcase_add_loop_test(
+	    reaps, account_says_that_there_are_children_unless_they_may_be_of_the_caller, 0, 3);
 	tcase_add_checked_fixture(starts, set_up, tear_down);
 	tcase_add_loop_test(starts, program_of_a_starter_may_inherit_a_larger_peak, 0,
 	                    sizeof(programs) / sizeof(programs[0]));
