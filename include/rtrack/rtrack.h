@@ -556,8 +556,8 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * rt_opts.root, each process has two more. RT_HAS_CPU is in `partial` then, and in `valid` again
  * once the total is large enough. @since 0.3 Until then RT_HAS_CPU stayed in `valid`. */
 #define RT_REASON_CLOCK_TICKS 0x1000U
-/** rt_metrics only, of a cgroup: its account of CPU time was set back, and what was used between
- * the last sample before that and the moment itself is not known.
+/** Of a cgroup, or of a command at RT_ACCOUNTING_CGROUP: the cgroup's account of CPU time was set
+ * back, and what was used between the last sample before that and the moment itself is not known.
  *
  * E.g.: 0 was written to `cpuacct.usage` (v1). The CPU time is what it was plus what the account
  * has since. RT_HAS_CPU is in `partial` from then on. An account that has more at the next sample

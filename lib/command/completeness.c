@@ -136,7 +136,8 @@ static uint32_t cpu_reasons(const struct rti_completeness_known *known,
 
 struct rti_completeness rti_completeness(const struct rti_completeness_known *known)
 {
-	const uint32_t of_cpu_alone = RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS;
+	const uint32_t of_cpu_alone =
+	    RT_REASON_LEFT_RUNNING | RT_REASON_CLOCK_TICKS | RT_REASON_ACCOUNT_RESET;
 	struct rti_cpu_bounds_known known_bounds;
 	struct rti_completeness out;
 	struct rti_cpu_bounds bounds;

@@ -303,7 +303,8 @@ static struct rti_completeness_known get_evidence(struct rt_command *c, const st
 		.lag_ns = lag_ns,
 		.tick_ns = rti_platform_kernel_tick_ns(),
 		.is_covered_by_cgroup = has_cgroup && f->facts.is_covered_by_cgroup,
-		.is_above_cgroup = has_cgroup && f->facts.accounted_cpu_ns > in_cgroup_ns,
+		.is_above_cgroup = has_cgroup && !(out->reasons & RT_REASON_ACCOUNT_RESET) &&
+		                   f->facts.accounted_cpu_ns > in_cgroup_ns,
 		.is_supervisor_lost = c->is_supervisor_lost,
 		.is_running = out->left_running > 0,
 		.has_threads = f->facts.has_threads,

@@ -338,6 +338,36 @@ see_rows(4)
     def in_rows(self) -> List[str]:
         return ["-q", "-i", "0.3", "-o", str(self.dir / "series")]
 
+    # A child that no process waits for before the account is set back, and one after that.
+    RESET = """
+import signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+def work():
+    if os.fork() == 0:
+        while time.process_time() < 0.3: pass
+        os._exit(0)
+    try:
+        os.wait()
+    except ChildProcessError:
+        pass
+[path] = {paths!r}
+[name] = [l.split(":")[2].strip() for l in open("/proc/self/cgroup") if "cpuacct" in l]
+work()
+see_rows(2)
+open(path + name + "/cpuacct.usage", "w").write("0")
+work()
+see_rows(2)
+"""
+
+    def test_account_that_is_set_back_goes_on_as_a_lower_bound(self) -> None:
+        self.use_v1_alone()
+        process = self.start_group(self.moving(self.RESET, [mounts()["cpuacct"]]),
+                                   *self.in_rows())
+        got = self.finish(process)
+        self.assertGreaterEqual(got["cpu_seconds"], 2 * 0.3)
+        self.assertIn("cpu", got["partial"])
+        self.assertIn("account_reset", got["accounting"]["reasons"])
+
     def test_program_that_leaves_memory_of_v1_has_partial_memory_alone(self) -> None:
         got = self.leave("memory")
         self.assertIn("cgroup_memory", got["partial"])

@@ -258,10 +258,17 @@ void rti_ledger_subtract(struct rti_ledger *ledger, const uint64_t share[RTI_COU
 void rti_ledger_set_floor_from_cgroup(struct rti_ledger *ledger, uint64_t user_ns,
                                       uint64_t system_ns, uint64_t lag_ns)
 {
+	/* E.g.: 0 was written to cpuacct.usage (v1). */
+	if (user_ns + system_ns + RTI_TICK_MAX_NS < ledger->cgroup_read_ns) {
+		ledger->is_account_reset = true;
+		ledger->lost_user_ns = ledger->cgroup_user_ns;
+		ledger->lost_system_ns = ledger->cgroup_system_ns;
+	}
 	ledger->has_cgroup = true;
 	ledger->cgroup_lag_ns = lag_ns;
-	ledger->cgroup_user_ns = user_ns;
-	ledger->cgroup_system_ns = system_ns;
+	ledger->cgroup_read_ns = user_ns + system_ns;
+	ledger->cgroup_user_ns = ledger->lost_user_ns + user_ns;
+	ledger->cgroup_system_ns = ledger->lost_system_ns + system_ns;
 }
 
 /* If members have used more than their cgroup, by more than its account may lag, a process has left
@@ -272,10 +279,12 @@ static void apply_cgroup(struct rti_ledger *ledger, uint64_t sum[RTI_COUNTERS])
 	uint64_t cgroup_ns = ledger->cgroup_user_ns + ledger->cgroup_system_ns,
 		 sum_ns = sum[RTI_CPU_USER] + sum[RTI_CPU_SYSTEM];
 
-	if (ledger->has_cgroup && sum_ns > cgroup_ns + ledger->cgroup_lag_ns + CGROUP_SLACK_NS)
+	if (ledger->has_cgroup && !ledger->is_account_reset &&
+	    sum_ns > cgroup_ns + ledger->cgroup_lag_ns + CGROUP_SLACK_NS)
 		ledger->has_left_cgroup = true;
-	ledger->is_covered_by_cgroup =
-	    ledger->has_cgroup && !ledger->has_left_cgroup && cgroup_ns + CGROUP_SLACK_NS >= sum_ns;
+	ledger->is_covered_by_cgroup = ledger->has_cgroup && !ledger->has_left_cgroup &&
+	                               !ledger->is_account_reset &&
+	                               cgroup_ns + CGROUP_SLACK_NS >= sum_ns;
 	if (ledger->has_cgroup && cgroup_ns > sum_ns) {
 		sum[RTI_CPU_USER] = ledger->cgroup_user_ns;
 		sum[RTI_CPU_SYSTEM] = ledger->cgroup_system_ns;

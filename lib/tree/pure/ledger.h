@@ -42,8 +42,11 @@ struct rti_ledger {
 	uint64_t retained[RTI_COUNTERS]; /* of exited members that no tracked member has reaped */
 	uint64_t total[RTI_COUNTERS];    /* as of the last rti_ledger_close() */
 	uint64_t sum[RTI_COUNTERS];      /* of retained and of all members */
-	/* Of the cgroup in this sample. */
+	/* Of the cgroup in this sample, with what its account has lost. */
 	uint64_t cgroup_user_ns, cgroup_system_ns;
+	uint64_t cgroup_read_ns; /* its account alone */
+	uint64_t lost_user_ns, lost_system_ns;
+	bool is_account_reset;  /* it was set back: what was used just before is unknown */
 	uint64_t cgroup_lag_ns; /* by which its account may lag behind the clocks of members */
 	bool has_cgroup;
 	/* What the kernel accounts for exactly, in this sample: see rti_ledger_set_account(). */

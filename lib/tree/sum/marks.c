@@ -80,6 +80,8 @@ static void mark_losses(const struct rti_tree *tree, struct rt_metrics *out)
 	if (tree->reasons & (RT_REASON_UNWAITED | RT_REASON_MEMBERS_SKIPPED) ||
 	    may_lack_auto_reaped(tree))
 		make_partial(out, counters);
+	if (tree->ledger.is_account_reset)
+		make_partial(out, RT_HAS_CPU);
 	make_partial(out, tree->obstacles.lost.met);
 	if (!counts_every_fork(tree))
 		make_partial(out, RT_HAS_PROCESSES_SEEN);
@@ -226,6 +228,8 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 		tree->reasons |= RT_REASON_UNWAITED;
 	if (tree->discovery.has_skipped)
 		tree->reasons |= RT_REASON_MEMBERS_SKIPPED;
+	if (tree->ledger.is_account_reset)
+		tree->reasons |= RT_REASON_ACCOUNT_RESET;
 
 	mark_losses(tree, out);
 	if (may_ticks_hide(&tree->sums, tree->ctx, out))

@@ -55,6 +55,29 @@ START_TEST(cgroup_that_a_process_has_left_never_covers_its_members_again)
 }
 END_TEST
 
+/* What was used between the sample before and the reset is lost. */
+START_TEST(cgroup_with_an_account_that_was_set_back_goes_on_and_covers_its_members_no_more)
+{
+	struct rti_ledger ledger = { 0 };
+
+	take_sample(&ledger, 100 * MS, 500 * MS);
+	take_sample(&ledger, 100 * MS, 500 * MS - 1000);
+	ck_assert(ledger.is_covered_by_cgroup);
+	for (uint64_t back = 1; back <= 2; back++) {
+		take_sample(&ledger, 100 * MS, 200 * MS);
+		ck_assert_uint_eq(ledger.total[RTI_CPU_USER],
+		                  500 * MS - 1000 + (back * 300 - 100) * MS);
+		take_sample(&ledger, 100 * MS, 300 * MS);
+		ck_assert_uint_eq(ledger.total[RTI_CPU_USER], 500 * MS - 1000 + back * 300 * MS);
+		ck_assert(ledger.is_account_reset);
+		ck_assert(!ledger.is_covered_by_cgroup);
+	}
+	/* Nothing says that a process has left it. */
+	take_sample(&ledger, 5000 * MS, 400 * MS);
+	ck_assert(!ledger.has_left_cgroup);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ledger_cgroup");
@@ -63,5 +86,7 @@ int main(void)
 	tcase_add_test(cases, cgroup_that_used_as_much_as_its_members_covers_them);
 	tcase_add_test(cases, cgroup_that_used_some_ms_less_than_its_members_does_not_cover_them);
 	tcase_add_test(cases, cgroup_that_a_process_has_left_never_covers_its_members_again);
+	tcase_add_test(
+	    cases, cgroup_with_an_account_that_was_set_back_goes_on_and_covers_its_members_no_more);
 	return suite_run(suite);
 }
