@@ -34,6 +34,7 @@ full_packages=(
   clang llvm bpftool libbpf-dev         # the BPF plug-in
   g++ libclang-rt-14-dev musl-tools     # C++, sanitizers, another C library
   python3-psutil                        # reference figures
+  bindfs                                # a file system that a process serves
   python3-pandas python3-jsonschema jq  # readers of series, checks of schemas
   python3-pyte less make vim-tiny       # a terminal emulator, and what runs in it
   fish zsh                              # completions

@@ -11,7 +11,8 @@ import unittest
 from pathlib import Path
 from typing import Any, Dict
 
-from rtrack_command import RTRACK, Case, Row, busy, python, read_csv, read_jsonl, rtrack, until_rows
+from rtrack_command import (RTRACK, Case, Row, busy, python, read_csv, read_jsonl, read_proc,
+                            rtrack, until_rows, wait_until)
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 
@@ -305,6 +306,43 @@ class Overhead(Case):
         used = cpu_of_children() - before
         self.assertTrue((used - of_loader) / 2 - 0.01 <= got["overhead_cpu_seconds"] <= used,
                         (used, of_loader, got["overhead_cpu_seconds"]))
+
+
+class Served(Case):
+    """A file system that another process serves: the kernel adds what that reads to its account."""
+
+    SIZE = 16 << 20
+
+    def serve(self) -> "subprocess.Popen[Any]":
+        source, self.mount = self.dir / "source", self.dir / "mount"
+        source.mkdir()
+        self.mount.mkdir()
+        (source / "file").write_bytes(bytes(self.SIZE))
+        if not shutil.which("bindfs"):
+            self.skipTest("bindfs is not installed")
+        server = self.start(["bindfs", "-f", source, self.mount], stderr=subprocess.PIPE)
+        self.addCleanup(subprocess.run, ["umount", self.mount], stderr=subprocess.DEVNULL)
+        wait_until(lambda: (self.mount / "file").exists() or server.poll() is not None)
+        if server.poll() is not None:
+            self.skipTest("cannot mount FUSE here: " + server.stderr.read().decode().strip())
+        return server
+
+    @staticmethod
+    def chars_read(pid: int) -> int:
+        return int(read_proc(pid, "io").split()[1])
+
+    def test_pages_that_are_mapped_through_fuse_make_io_a_lower_bound(self) -> None:
+        """Read one after the other, they are read ahead: hardly any fault needs I/O."""
+        server = self.serve()
+        before = self.chars_read(server.pid)
+        series = self.dir / "series"
+        got = self.summary("run", "-q", "-i", "0.05", "-o", series, *python(
+            f"import mmap\nfile = open({str(self.mount / 'file')!r}, 'rb')\n"
+            "pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\nfile.close()\n"
+            "sum(pages[at] for at in range(0, len(pages), 4096))\n" + until_rows(series)))
+        self.assertGreaterEqual(self.chars_read(server.pid) - before, self.SIZE)
+        self.assertLess(got["read_bytes"], self.SIZE)
+        self.assertIn("io", got["partial"])
 
 
 if __name__ == "__main__":

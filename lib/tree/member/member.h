@@ -190,6 +190,7 @@ struct rti_gpu_part {
 /* Written by served_reads.c: what it had read when it was looked at last. */
 struct rti_served_part {
 	uint64_t bytes, fetched; /* by its calls and faults; of that, from storage */
+	uint64_t mapped;         /* of files, or least since then */
 	uint64_t at_ns;          /* CLOCK_MONOTONIC of the last look at its files; 0: none */
 };
 

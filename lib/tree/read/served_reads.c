@@ -6,8 +6,9 @@
  * fuse_readahead(), since 5.8), and `read_bytes` of the reader is 0. Nothing in the files of the
  * reader shows that. So `read_bytes` is a lower bound once a member may have read in this way: its
  * calls have returned 1 MiB or more, or it had page faults that needed I/O, hardly anything of that
- * came from storage, and it has a file of such a file system open or mapped. Of members that have
- * ended, that such a file system is mounted has to do.
+ * came from storage, and it has a file of such a file system open or mapped. What it maps may have
+ * been read ahead, without such faults: likewise if it maps 4 MiB more of files, and one of those.
+ * Of members that have ended, that such a file system is mounted has to do.
  *
  * Files are found by the number of their mount in `fdinfo`, and never by statfs(2): that asks the
  * server, which may not answer. */
@@ -20,9 +21,11 @@
 #include "parse/parse.h"
 #include "parse/scan.h"
 #include "tree/state/read_policy.h"
+#include "util/arith.h"
 #include "util/visit.h"
 
 #define ENOUGH_BYTES ((uint64_t)1 << 20)
+#define ENOUGH_MAPPED_BYTES ((uint64_t)4 << 20) /* most programs have less of libraries */
 #define FAULT_BYTES 65536 /* by each fault that needs I/O, with what the kernel reads ahead */
 #define STORAGE_SHARE 8   /* reads of which one part in so many came from storage are in order */
 #define LOOKS_MAX 16      /* in one sample */
@@ -39,26 +42,21 @@ struct mounts {
 	bool for_ended;
 };
 
-static bool is_one_of(const char *type, const char *const *types)
-{
-	for (; *types; types++) {
-		if (strcmp(type, *types) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* What a desktop or a container always has mounted proves nothing of members that have ended. */
 static bool is_served(const char *type, bool for_ended)
 {
-	static const char *const served[] = { "fuse",   "fuseblk", "virtiofs", "9p",
-		                              "zfs",    "vboxsf",  "lustre",   "ceph",
-		                              "beegfs", "gpfs",    NULL };
-	static const char *const always_there[] = { "fuse.gvfsd-fuse", "fuse.portal", NULL };
+	static const char *const types[] = {
+		"fuse.lxcfs", "fuse.gvfsd-fuse", "fuse.portal", "fuse", "fuseblk", "virtiofs", "9p",
+		"zfs",        "vboxsf",          "lustre",      "ceph", "beegfs",  "gpfs"
+	};
+	const size_t count = sizeof(types) / sizeof(types[0]);
+	size_t i = 0;
 
-	if (strcmp(type, "fuse.lxcfs") == 0 || (for_ended && is_one_of(type, always_there)))
-		return false;
-	return strncmp(type, "fuse.", 5) == 0 || is_one_of(type, served);
+	while (i < count && strcmp(type, types[i]) != 0)
+		i++;
+	if (i < 3)
+		return i > 0 && !for_ended;
+	return i < count || strncmp(type, "fuse.", 5) == 0;
 }
 
 /* Write separator and number, with two digits at least. Returns the end. */
@@ -86,8 +84,7 @@ static int add_mount(void *arg, const struct rti_mount *mount)
 	at->id = mount->id;
 	end = put_hex(at->device, ' ', mount->major);
 	end = put_hex(end, ':', mount->minor);
-	*end++ = ' ';
-	*end = '\0';
+	memcpy(end, " ", 2);
 	return mounts->count < MOUNTS_MAX ? RTI_CONTINUE : RTI_STOP;
 }
 
@@ -157,7 +154,8 @@ static bool maps_any(const struct rti_context *ctx, int32_t pid, const struct mo
 	return false;
 }
 
-static bool uses_any(const struct rti_context *ctx, int32_t pid, bool *has_mounts)
+/* Without is_open, files that are mapped count alone. */
+static bool uses_any(const struct rti_context *ctx, int32_t pid, bool is_open, bool *has_mounts)
 {
 	struct mounts mounts = { 0 };
 	struct search search = { .ctx = ctx, .mounts = &mounts, .pid = pid };
@@ -165,20 +163,15 @@ static bool uses_any(const struct rti_context *ctx, int32_t pid, bool *has_mount
 	*has_mounts = find_mounts(ctx, pid, &mounts);
 	if (!*has_mounts)
 		return false;
-	rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "fdinfo").text, check_descriptor,
-	                &search);
+	if (is_open)
+		rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "fdinfo").text,
+		                check_descriptor, &search);
 	return search.is_found || maps_any(ctx, pid, &mounts);
 }
 
-static bool is_from_storage(uint64_t bytes, uint64_t fetched)
+static uint64_t bytes_read(uint64_t chars, uint64_t major_faults, uint64_t before)
 {
-	return fetched >= bytes / STORAGE_SHARE;
-}
-
-/* Its I/O has what children that it has reaped have read. */
-static bool may_have_reaped(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return !tree->ledger.self_only && (m->family.has_children || m->stat.cminflt > 0);
+	return rti_subtract_saturated(chars + major_faults * FAULT_BYTES, before);
 }
 
 /* Most trees have no such file system: they are looked at once a second, and at their end. */
@@ -194,37 +187,43 @@ void rti_served_reads_look(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_served_reads *served = &tree->served_reads;
 	const uint64_t *self = m->values.figures.self;
-	uint64_t bytes = rti_subtract_saturated(
-		     self[RTI_READ_CHARS] + self[RTI_MAJOR_FAULTS] * FAULT_BYTES, m->served.bytes),
-		 fetched = rti_subtract_saturated(self[RTI_READ_BYTES], m->served.fetched);
-	/* What was found stands for a while. */
+	/* Else its I/O has what children that it has reaped have read. */
+	bool is_own = tree->ledger.self_only || (!m->family.has_children && m->stat.cminflt == 0);
+	uint64_t fetched = rti_subtract_saturated(self[RTI_READ_BYTES], m->served.fetched),
+		 shared = m->values.figures.shared_bytes, read = 0, mapped;
+	/* What was found stands for a while, but what is mapped may not grow any more. */
 	bool is_fresh =
 	    !tree->is_final && m->served.at_ns && tree->now_ns - m->served.at_ns < RTI_SELDOM_NS;
 	bool has_mounts;
 
-	if (is_quiet(tree) || bytes < ENOUGH_BYTES || may_have_reaped(tree, m))
+	if (is_own)
+		read = bytes_read(self[RTI_READ_CHARS], self[RTI_MAJOR_FAULTS], m->served.bytes);
+	m->served.mapped = rti_min(m->served.mapped, shared);
+	mapped = shared - m->served.mapped;
+	if (is_quiet(tree) || (read < ENOUGH_BYTES && mapped < ENOUGH_MAPPED_BYTES))
 		return;
 	if (served->looked_at_ns != tree->now_ns)
 		served->looks = 0;
 	served->looked_at_ns = tree->now_ns;
-	if (!is_from_storage(bytes, fetched) && !is_fresh) {
+	if (fetched < (read + mapped) / STORAGE_SHARE && !is_fresh) {
 		if (served->looks++ >= LOOKS_MAX)
 			return;
 		m->served.at_ns = tree->now_ns;
-		served->is_seen = uses_any(tree->ctx, m->pid, &has_mounts);
+		served->is_seen = uses_any(tree->ctx, m->pid, read >= ENOUGH_BYTES, &has_mounts);
 		served->quiet_until_ns = has_mounts ? 0 : tree->now_ns + QUIET_NS;
 	}
-	m->served.bytes += bytes;
+	m->served.bytes += read;
+	if (!is_fresh)
+		m->served.mapped = shared;
 	m->served.fetched += fetched;
-	served->bytes += bytes;
-	served->fetched += fetched;
+	served->bytes += read;
+	served->fetched += is_own ? fetched : 0;
 }
 
 void rti_served_reads_look_at_ended(struct rti_tree *tree, const struct rt_metrics *totals)
 {
 	struct rti_served_reads *served = &tree->served_reads;
-	uint64_t bytes = rti_subtract_saturated(
-		     totals->read_chars + totals->major_faults * FAULT_BYTES, served->bytes),
+	uint64_t bytes = bytes_read(totals->read_chars, totals->major_faults, served->bytes),
 		 fetched = rti_subtract_saturated(totals->read_bytes, served->fetched);
 	int32_t pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
 	struct mounts mounts = { .for_ended = true };
@@ -232,7 +231,7 @@ void rti_served_reads_look_at_ended(struct rti_tree *tree, const struct rt_metri
 	if (is_quiet(tree) || bytes < ENOUGH_BYTES)
 		return;
 	/* The supervisor, or another member, shows the mounts of the ended. */
-	if (!is_from_storage(bytes, fetched)) {
+	if (fetched < bytes / STORAGE_SHARE) {
 		served->is_seen =
 		    find_mounts(tree->ctx, pid, &mounts) || find_mounts(tree->ctx, 0, &mounts);
 		served->quiet_until_ns = tree->now_ns + QUIET_NS;

@@ -119,6 +119,64 @@ START_TEST(small_reads_add_up)
 }
 END_TEST
 
+/* What it maps is read ahead, without a call and without a fault that needs I/O. */
+static const struct {
+	const char *mount_id, *device;
+	uint64_t pages, bytes;
+	bool has_child, is_lower_bound;
+} maps[] = {
+	{ "21", "00:3f", 1024, 0, false, true },
+	{ "21", "00:3f", 1024, 0, true, true },
+	{ "21", "00:3f", 1023, 0, false, false },
+	{ "21", "00:3f", 1024, 2 * MIB, false, false },
+	/* The file that it has open is another one. */
+	{ "77", "08:01", 1024, 0, false, false },
+};
+
+START_TEST(pages_that_are_mapped_of_a_served_file_make_io_a_lower_bound)
+{
+	struct fake_process child = make_child(1);
+	struct rt_metrics m;
+
+	track_child(DISK FUSE, maps[_i].mount_id, maps[_i].device);
+	child.rss_pages = 1500;
+	child.cminflt = maps[_i].has_child ? 100 : 0;
+	for (uint64_t pages = 0; pages <= maps[_i].pages; pages += maps[_i].pages) {
+		child.shared_pages = pages;
+		child.utime++;
+		fake_process_write(&fix.root, &child);
+		m = read_more(0, pages ? maps[_i].bytes : 0);
+		ck_assert_int_eq(is_lower_bound(&m), pages ? maps[_i].is_lower_bound : 0);
+	}
+}
+END_TEST
+
+static struct rt_metrics map_more(uint64_t pages, uint64_t after_ns)
+{
+	struct fake_process child = make_child(1);
+
+	run_child(1);
+	child.rss_pages = child.shared_pages = pages;
+	fake_process_write(&fix.root, &child);
+	write_io(0, 0);
+	return take_sample_after(after_ns);
+}
+
+/* E.g.: a program loads its libraries, and then maps the file. */
+START_TEST(pages_that_are_mapped_right_after_a_look_are_looked_at_later)
+{
+	struct rt_metrics m;
+
+	track_child(DISK FUSE, "21", "08:01");
+	map_more(1024, SECOND);
+	write_files("21", "00:3f");
+	m = map_more(2048, SECOND / 1000);
+	ck_assert(!is_lower_bound(&m));
+	m = map_more(2048, SECOND);
+	ck_assert(is_lower_bound(&m));
+}
+END_TEST
+
 /* No sample saw the child that has read: its parent has what it used. */
 START_TEST(reads_of_the_ended_count_if_such_a_file_system_is_mounted)
 {
@@ -166,6 +224,9 @@ int main(void)
 	tcase_add_loop_test(tcase, reads_of_a_served_file_make_io_a_lower_bound, 0,
 	                    sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(tcase, lower_bound_stays_after_the_file_was_closed);
+	tcase_add_loop_test(tcase, pages_that_are_mapped_of_a_served_file_make_io_a_lower_bound, 0,
+	                    sizeof(maps) / sizeof(maps[0]));
+	tcase_add_test(tcase, pages_that_are_mapped_right_after_a_look_are_looked_at_later);
 	tcase_add_test(tcase, small_reads_add_up);
 	tcase_add_loop_test(tcase, reads_of_the_ended_count_if_such_a_file_system_is_mounted, 0, 3);
 	tcase_add_test(tcase, no_file_is_looked_at_without_such_reads);
