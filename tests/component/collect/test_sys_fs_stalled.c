@@ -181,6 +181,8 @@ START_TEST(close_with_stalled_mount_returns_at_once)
 	fs_set_gate("/stalled", gate[0]);
 	fs_open(0);
 	ck_assert_int_eq(sampler_take(&fs.sampler), -ETIMEDOUT);
+	while (!fs_is_asked_by_thread("/stalled")) /* it may have yet to get a CPU */
+		usleep(1000);
 
 	start = now_ns();
 	sampler_close(&fs.sampler);
