@@ -71,7 +71,8 @@ static ssize_t give(void *text, size_t size, struct sockaddr_nl *from)
 	}
 	if (from)
 		from->nl_pid = next->port;
-	memcpy(text, next->text, next->len < size ? next->len : size);
+	if (next->len <= size)
+		memcpy(text, next->text, next->len);
 	return (ssize_t)next->len;
 }
 
