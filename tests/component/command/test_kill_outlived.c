@@ -57,6 +57,14 @@ static void kill_in_vain(struct rt_command *command, struct rt_outcome *outcome)
 	ck_assert_int_eq(rt_command_wait(command, 0, outcome, sizeof(*outcome)), 0);
 }
 
+/* On a busy system, the kernel may have to drop events. Then a process that no sample finds is not
+ * known of. */
+static void check_some_are_left(const struct rt_outcome *outcome)
+{
+	ck_assert_msg(outcome->left_running >= 1 || outcome->reasons & RT_REASON_EVENTS_LOST,
+	              "none is left, reasons %#x", (unsigned)outcome->reasons);
+}
+
 static void end(struct rt_command *command)
 {
 	struct rt_outcome outcome = { .left_running = 1 };
@@ -103,9 +111,9 @@ START_TEST(processes_that_fork_and_exit_all_the_time_are_left_running)
 	ck_assert_int_eq(dup2(input[0], STDIN_FILENO), STDIN_FILENO);
 	command = run(argv, &outcome);
 
-	ck_assert_uint_ge(outcome.left_running, 1);
+	check_some_are_left(&outcome);
 	kill_in_vain(command, &outcome);
-	ck_assert_uint_ge(outcome.left_running, 1);
+	check_some_are_left(&outcome);
 	ck_assert_uint_ne(outcome.partial & RT_HAS_PROCESSES, 0);
 	close(input[1]);
 	end(command);
