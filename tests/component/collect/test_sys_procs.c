@@ -4,9 +4,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "children.h"
 #include "fixture.h"
 #include "sampler.h"
 #include "suite.h"
@@ -115,27 +120,46 @@ static uint64_t count_with_opendir(void)
 	return count;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+enum { CHILDREN = 20, SLACK = 10, TRIES_MAX = 500 };
+
+/* Count before and after a sample that children are there for. Returns whether the counts differ by
+ * the children, within a few: then hardly any other process has started or ended meanwhile. */
+static bool sample_beside_children(struct sampler *s, uint64_t *before)
 {
-	return a > b ? a - b : b - a;
+	pid_t child[CHILDREN];
+	uint64_t after;
+
+	*before = count_with_opendir();
+	for (int i = 0; i < CHILDREN; i++) {
+		child[i] = fork();
+		if (child[i] == 0) {
+			pause();
+			_exit(0);
+		}
+		ck_assert_int_gt(child[i], 0);
+	}
+	ck_assert_int_eq(sampler_take(s), 0);
+	after = count_with_opendir();
+
+	for (int i = 0; i < CHILDREN; i++) {
+		kill_process(child[i], SIGKILL);
+		waitpid(child[i], NULL, 0);
+	}
+	return after >= *before + CHILDREN - SLACK && after <= *before + CHILDREN + SLACK;
 }
 
-/* Other processes start and exit, too. So the count lies between two independent counts that are
- * nearly the same, within a few. */
+/* Other tests may start and end hundreds of processes at once. */
 START_TEST(live_count_lies_between_two_counts)
 {
-	enum { SLACK = 10, TRIES_MAX = 500 };
 	struct sampler s;
-	uint64_t before = 0, after = UINT64_MAX;
+	uint64_t before;
+	int tries = 0;
 
 	sampler_open(&s, &rti_sys_procs, NULL);
-	for (int i = 0; i < TRIES_MAX && distance(before, after) > SLACK; i++) {
-		before = count_with_opendir();
-		ck_assert_int_eq(sampler_take(&s), 0);
-		after = count_with_opendir();
-	}
-	ck_assert_uint_le(distance(s.out.processes, before), 2 * SLACK);
-	ck_assert_uint_le(distance(s.out.processes, after), 2 * SLACK);
+	while (!sample_beside_children(&s, &before))
+		ck_assert_int_lt(++tries, TRIES_MAX);
+	ck_assert_uint_ge(s.out.processes, before + CHILDREN - SLACK);
+	ck_assert_uint_le(s.out.processes, before + CHILDREN + SLACK);
 	sampler_close(&s);
 }
 END_TEST
