@@ -191,15 +191,16 @@ void rti_served_reads_look(struct rti_tree *tree, struct rti_member *m)
 	bool is_own = tree->ledger.self_only || (!m->family.has_children && m->stat.cminflt == 0);
 	uint64_t fetched = rti_subtract_saturated(self[RTI_READ_BYTES], m->served.fetched),
 		 shared = m->values.figures.shared_bytes, read = 0, mapped;
-	/* What was found stands for a while, but what is mapped may not grow any more. */
-	bool is_fresh =
-	    !tree->is_final && m->served.at_ns && tree->now_ns - m->served.at_ns < RTI_SELDOM_NS;
-	bool has_mounts;
+	bool is_fresh, has_mounts;
 
 	if (is_own)
 		read = bytes_read(self[RTI_READ_CHARS], self[RTI_MAJOR_FAULTS], m->served.bytes);
 	m->served.mapped = rti_min(m->served.mapped, shared);
 	mapped = shared - m->served.mapped;
+	/* What was found stands for a while, unless it maps more. E.g.: a program loads its
+	 * libraries, and then maps a file. */
+	is_fresh = !tree->is_final && mapped < ENOUGH_MAPPED_BYTES && m->served.at_ns &&
+	           tree->now_ns - m->served.at_ns < RTI_SELDOM_NS;
 	if (is_quiet(tree) || (read < ENOUGH_BYTES && mapped < ENOUGH_MAPPED_BYTES))
 		return;
 	if (served->looked_at_ns != tree->now_ns)
