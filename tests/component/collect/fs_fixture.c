@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/thread/worker.h"
-
 #define ANSWERS_MAX 16
 
 struct answer {
@@ -71,16 +69,6 @@ static int fake_space(const char *root, const char *path, struct rti_space *out)
 	*out = (struct rti_space){ answer.total, answer.free,  answer.available,
 		                   answer.major, answer.minor, answer.id };
 	return answer.err;
-}
-
-/* The linker calls this instead of the function in its name. On a busy system a thread that is to
- * answer may get no CPU for longer than the library waits. */
-int __real_rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
-int __wrap_rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns);
-
-int __wrap_rti_worker_run(struct rti_worker *worker, uint64_t job_limit_ns, uint64_t limit_ns)
-{
-	return __real_rti_worker_run(worker, FS_PATIENCE * job_limit_ns, FS_PATIENCE * limit_ns);
 }
 
 void fs_set_answer(const char *path, int err, uint64_t total, uint64_t free_bytes,

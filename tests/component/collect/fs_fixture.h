@@ -4,6 +4,7 @@
 #ifndef FS_FIXTURE_H
 #define FS_FIXTURE_H
 
+#include "collect/patient_worker.h"
 #include "fixture.h"
 #include "sampler.h"
 
@@ -11,10 +12,6 @@ extern const struct rti_sys_collector rti_sys_fs;
 
 /* The fields of a line of mountinfo from the mount options up to the separator. */
 #define OPTIONS " rw,relatime shared:1 - "
-
-/* The waits of the collector are this many times as long as without the fixture: 250 ms for one
- * mount, and 1 s for a sample. */
-#define FS_PATIENCE 10
 
 struct fs_fixture {
 	struct fixture root;
