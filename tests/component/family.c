@@ -113,6 +113,7 @@ static int32_t start_threads(int32_t count)
 
 static void execute_program(const struct family *f, size_t self)
 {
+	const char *program = getenv("RT_TEST_FAMILY");
 	char text[(FAMILY_MOST + 1) * 12];
 	int len = snprintf(text, sizeof(text), "%zu", self);
 
@@ -122,7 +123,7 @@ static void execute_program(const struct family *f, size_t self)
 		    snprintf(text + len, sizeof(text) - (size_t)len, " %d", f->member[i].other_fd);
 	}
 	setenv(MEMBER_VARIABLE, text, 1);
-	execl("/proc/self/exe", "family", (char *)NULL);
+	execl(program ? program : "/proc/self/exe", "family", (char *)NULL);
 	_exit(1);
 }
 
@@ -250,8 +251,8 @@ static void map_room(void)
 		_exit(1);
 }
 
-/* A member that executes a program is this program once more. It begins here instead of in main(),
- * and answers the command. */
+/* A member that executes a program is this program once more, or another one with this file. It
+ * begins here instead of in main(), and answers the command. */
 __attribute__((constructor)) static void run_as_member(void)
 {
 	static struct family f;
