@@ -2,6 +2,7 @@
 """GPUs in rtrack, by a library that stands in for that of NVIDIA's driver."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -128,12 +129,20 @@ class Gpus(Case):
         self.assertEqual(gpu["peak_memory_bytes"], 1500 << 20)
         self.assertEqual(gpu["energy_joules"], 0)
         self.assertEqual(gpu["gpus"], 3)
-        text = rtrack("system", "--gpu", "-i", "0.1", "--count", "3", "-o", self.dir / "rows",
+        rows = self.dir / "rows"
+        text = rtrack("system", "--gpu", "-i", "0.1", "--count", "3", "-f", "jsonl", "-o", rows,
                       env=self.environment()).stderr
-        self.assertRegex(text, r"\n  GPU time +about [\d.]+ s\n"
-                               r" +about 0\.[67]\d +GPUs busy, on average\n"
-                               r" +1\.5 GiB +peak memory of GPUs\n"
-                               r" +0\.00 +joules used by GPUs\n")
+        shown = re.search(r"\n  wall time +([\d.]+) s\n(?s:.*)"
+                          r"\n  GPU time +about ([\d.]+) s\n"
+                          r" +about ([\d.]+) +GPUs busy, on average\n"
+                          r" +1\.5 GiB +peak memory of GPUs\n"
+                          r" +0\.00 +joules used by GPUs\n", text)
+        self.assertIsNotNone(shown, text)
+        wall_s, busy_s, busy = (float(word) for word in shown.groups())
+        # The driver may answer the last question too late, on a busy system.
+        self.assertAlmostEqual(busy_s, read_jsonl(rows)[-1]["gpu_busy_seconds"], delta=0.001)
+        self.assertAlmostEqual(busy, busy_s / wall_s, delta=0.01)
+        self.assertTrue(0 < busy < 0.76, text)
 
     def test_summary_without_the_option_has_no_gpus(self) -> None:
         for words in (("system", "--count", "2"), ("run", "true")):
