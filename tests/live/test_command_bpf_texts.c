@@ -207,15 +207,19 @@ static bool read_said(FILE *file, struct said *said)
 	return true;
 }
 
-static size_t find_row(const struct rt_command_process *rows, size_t count, int32_t pid)
+/* Find the row of a process, and leave it out of later searches. A pid may be used again, and
+ * processes with one pid speak in the order in which they start. */
+static size_t take_row(struct rt_command_process *rows, size_t count, int32_t pid)
 {
 	size_t found = count;
 
 	for (size_t i = 0; i < count; i++) {
-		if (rows[i].pid == pid)
+		if (rows[i].pid == pid &&
+		    (found == count || rows[i].start_realtime_ns < rows[found].start_realtime_ns))
 			found = i;
 	}
 	ck_assert_uint_lt(found, count);
+	rows[found].pid = 0;
 	return found;
 }
 
@@ -230,11 +234,11 @@ static void check_text(struct rt_command *command, size_t row, uint32_t text, co
 	ck_assert_mem_eq(listed, expected, length);
 }
 
-static void check_said(struct rt_command *command, const struct rt_command_process *rows,
+static void check_said(struct rt_command *command, struct rt_command_process *rows,
                        const struct said *said)
 {
 	const bool is_cut = said->command_bytes > COMMAND_MAX;
-	size_t row = find_row(rows, PROCESSES, said->pid);
+	size_t row = take_row(rows, PROCESSES, said->pid);
 
 	ck_assert_uint_eq(rows[row].flags & RT_PROCESS_CUT, is_cut ? RT_PROCESS_CUT : 0);
 	check_text(command, row, RT_TEXT_COMMAND_LINE, said->texts,
