@@ -8,7 +8,6 @@
 #include "text/units.h"
 
 #define SHOWN_ERROR_NS 1000000 /* a smaller one is not worth a word */
-#define SHORT_NS 50000000      /* memory is read every 20 ms or so */
 
 static bool is_named(const struct summary_field *field, const char *name)
 {
@@ -87,9 +86,11 @@ static void add_cpu_meaning(struct text *out, const struct summary_field *field,
 	add_cpu_part(out, u, u->cpu_system_ns, "system");
 }
 
+/* No sample but one at its start and up to two at its end: it ended within some 20 ms, or before the
+ * system let this program run again. */
 static bool is_short_command(const struct usage *u)
 {
-	return u->kind == USAGE_RUN && u->wall_ns < SHORT_NS;
+	return u->kind == USAGE_RUN && u->samples <= 3;
 }
 
 /* Of what processes outside the tree have in memory, too, only a share counts. So the figure may be
