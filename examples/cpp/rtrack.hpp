@@ -167,6 +167,12 @@ class Tracker
 		check(rt_tracker_glance(handle.get()), "rt_tracker_glance");
 	}
 
+	/** Has the next sample read all that footprint_bytes and needed_bytes rest on. */
+	void read_memory()
+	{
+		check(rt_tracker_read_memory(handle.get()), "rt_tracker_read_memory");
+	}
+
 	/** Returns why a figure of the last sample is missing or partial. The code is 0 if the
 	 * figure is complete. */
 	std::error_code status(std::uint64_t has) const

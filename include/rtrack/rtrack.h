@@ -237,9 +237,8 @@ struct rt_tracker;
 #define RT_HAS_GPU_MEMORY 0x40000000ULL
 /** System: energy that GPUs have used. Never a default, likewise. @since 0.3 */
 #define RT_HAS_GPU_ENERGY 0x80000000ULL
-/** Tree: largest memory of all members together. Needs RT_HAS_RSS; better with RT_HAS_PSS.
- * @since 0.3 */
-#define RT_HAS_PEAK_TREE 0x400000000ULL
+/** Tree: largest footprint so far, and the largest memory that was needed. @since 0.3 */
+#define RT_HAS_PEAK_FOOTPRINT 0x400000000ULL
 /** Calls with which processes read and wrote. @since 0.3 */
 #define RT_HAS_IO_CALLS 0x800000000ULL
 /** System with RT_OPT_OWN_LIMITS: CPU time of the caller's own cgroup. @since 0.3 */
@@ -259,6 +258,12 @@ struct rt_tracker;
 #define RT_HAS_CGROUP_SWAP 0x200000000000ULL
 /** Cgroup: the largest number of its tasks. @since 0.3 */
 #define RT_HAS_CGROUP_TASKS_PEAK 0x400000000000ULL
+/** Tree: the memory that its members map, each page once. @since 0.3 */
+#define RT_HAS_FOOTPRINT 0x80000000000000ULL
+/** Tree: the part of the footprint that the kernel cannot drop or write back. @since 0.3 */
+#define RT_HAS_NEEDED 0x100000000000000ULL
+/** Tree: swap space that its members use. @since 0.3 */
+#define RT_HAS_TREE_SWAP 0x200000000000000ULL
 /** @} */
 
 /** rt_opts.flags, pid tracker: follow the process alone, not its descendants. @since 0.1 */
@@ -293,9 +298,14 @@ struct rt_tracker;
  * @since 0.3 BPF programs account for the tree where they can be loaded. */
 #define RT_OPT_PROCESS_EVENTS 0x4U
 
-/** rt_opts.flags, pid tracker: never read PSS, which walks the page tables of a process. Estimate
- * it and the peak of the tree from `statm` and `stat`. @since 0.3 */
-#define RT_OPT_NO_PSS_READS 0x8U
+/** rt_opts.flags, pid tracker: never walk the page tables of a process, as `smaps` and
+ * `smaps_rollup` do. The footprint is estimated from `statm`, `stat` and `status`. @since 0.3 */
+#define RT_OPT_NO_MEMORY_READS 0x8U
+
+/** rt_opts.flags, pid tracker: read the PSS of all members in each sample, as far as
+ * rt_opts.pss_share allows. Without it, PSS is an estimate that costs nothing, unless rt_opts.want
+ * names RT_HAS_PSS. @since 0.3 */
+#define RT_OPT_PSS_READS 0x40U
 
 /** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with
  * the I/O of the children that it waited for, and of their children.
@@ -339,8 +349,8 @@ struct rt_opts {
 	 * @since 0.3 Until then a quarter, at most 4096. */
 	uint32_t max_fds;
 	uint32_t reserved; /**< 0. */
-	/** Maximum share of one CPU that reading PSS may use over time, in thousandths. 0 means 10
-	 * (1 %); 1000 or more means no limit.
+	/** Maximum share of one CPU that walking page tables may use over time, in thousandths. 0
+	 * means 10 (1 %); 1000 or more means no limit.
 	 *
 	 * Unused budget accumulates, up to 0.1 s (or pss_hold_us, if that is longer); a tracker
 	 * starts with 0.1 s. If it does not cover all reads that are due, the sum is estimated:
@@ -349,7 +359,7 @@ struct rt_opts {
 	 * @since 0.3 The last read is not used any more if members have begun or ceased to share
 	 * memory since. */
 	uint32_t pss_share;
-	/** Longest time that reading PSS may block mmap and munmap in the process that is read, in
+	/** Longest time that such a read may block mmap and munmap in the process that is read, in
 	 * microseconds. A read that is expected to take longer is skipped. 0 means 50000.
 	 * @since 0.2 */
 	uint32_t pss_hold_us;
@@ -423,7 +433,8 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *          "/sys/fs/cgroup/memory/a"; or a line of /proc/PID/cgroup, e.g. "4:memory:/a". With the
  *          last two, the processes of that hierarchy are the members. "/" is the root, for which
  *          the kernel accounts for little.
- *  @param opts options; NULL means all defaults. The only flag it takes is RT_OPT_NO_PSS_READS.
+ *  @param opts options; NULL means all defaults. The only flags that it takes are
+ *         RT_OPT_NO_MEMORY_READS and RT_OPT_PSS_READS.
  *          With rt_opts.root, the mounts are read from process 1 below that root, or else from
  *          `self`. If that root shows another pid namespace than the caller's, members are only
  *          counted: their pids mean other processes there.
@@ -841,21 +852,7 @@ struct rt_metrics {
 
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
-	/** Gauge, RT_HAS_PSS. Lower bound of pss_bytes: anonymous pages that no two members can
-	 * share, and the shared memory of the member with the most of it, unless a read has shown
-	 * that other processes have mapped that, too. 0 if processes that are not members may share
-	 * all of these. E.g.: the root is a worker of a server, and is tracked without the server.
-	 * Equal to pss_bytes if that is valid. @since 0.3 */
-	uint64_t pss_low_bytes;
-	/** Gauge, RT_HAS_PSS. Upper bound of pss_bytes: as if no members shared pages, except those
-	 * that a forked process cannot have copied yet. Equal to pss_bytes if that is valid.
-	 * @since 0.3 */
-	uint64_t pss_high_bytes;
-	/** Gauge, RT_HAS_PEAK_TREE. Largest memory of all members together that a sample or a peak
-	 * poll of this tracker saw: a sum of PSS, read or estimated. Its bit is in `partial` if it
-	 * was read, since the peak between two polls may be higher; else in `estimated`. An
-	 * estimate may fall when PSS is read, which shows what it had counted twice.
-	 * @since 0.3 */
+	/** Gauge, RT_HAS_PEAK_FOOTPRINT. peak_footprint_bytes under its older name. @since 0.3 */
 	uint64_t peak_tree_bytes;
 	/** Counter, RT_HAS_IO_CALLS. Calls of read(2) and the like; `io` syscr. @since 0.3 */
 	uint64_t read_calls;
@@ -1021,6 +1018,53 @@ struct rt_metrics {
 	/** Gauge, RT_HAS_ZFS_ARC. What ZFS keeps of it if memory is short. `arcstats` c_min.
 	 * @since 0.3 */
 	uint64_t zfs_arc_min_bytes;
+
+	/** Gauge, RT_HAS_FOOTPRINT. The memory that the members map, each page once, also if others
+	 * map it: of one process, its RSS. It is the sum of the four parts that follow.
+	 *
+	 * Anonymous pages are a process's own, by `statm`, unless it was forked without an exec:
+	 * then `smaps_rollup` says how many it shares. Of files and shared memory, the largest part
+	 * of each range that any member has, by `smaps`, read once for each program, and once for
+	 * each process that maps much. Both are read as rt_opts.pss_share allows; what was not read
+	 * is estimated. `valid` if the two bounds are within 1 % of each other. @since 0.3 */
+	uint64_t footprint_bytes;
+	uint64_t footprint_low_bytes; /**< Gauge, RT_HAS_FOOTPRINT. Lower bound. @since 0.3 */
+	/** Gauge, RT_HAS_FOOTPRINT. Upper bound; UINT64_MAX if none is known. @since 0.3 */
+	uint64_t footprint_high_bytes;
+	/** Gauge, RT_HAS_FOOTPRINT. The anonymous part: heaps, stacks, copies. @since 0.3 */
+	uint64_t footprint_anon_bytes;
+	/** Gauge, RT_HAS_FOOTPRINT. The part that is shared memory and tmpfs. @since 0.3 */
+	uint64_t footprint_shmem_bytes;
+	/** Gauge, RT_HAS_FOOTPRINT. The part that is files: programs, libraries, mapped data.
+	 * @since 0.3 */
+	uint64_t footprint_file_bytes;
+	/** Gauge, RT_HAS_FOOTPRINT. The part that is huge pages of hugetlbfs, which are in no RSS.
+	 * @since 0.3 */
+	uint64_t footprint_hugetlb_bytes;
+	/** Gauge, RT_HAS_NEEDED. The footprint without files, and without what was freed lazily
+	 * (MADV_FREE) where a read of this sample shows that. The kernel can only swap it out.
+	 * @since 0.3 */
+	uint64_t needed_bytes;
+	uint64_t needed_low_bytes; /**< Gauge, RT_HAS_NEEDED. Lower bound. @since 0.3 */
+	/** Gauge, RT_HAS_NEEDED. Upper bound; UINT64_MAX if none is known. @since 0.3 */
+	uint64_t needed_high_bytes;
+	/** Gauge, RT_HAS_TREE_SWAP. Swap space that the members use, `status` VmSwap. What forked
+	 * processes share counts for each: the bit is in `estimated` then. @since 0.3 */
+	uint64_t swap_bytes;
+	/** Gauge, RT_HAS_PEAK_FOOTPRINT. Largest footprint_bytes that a sample or a peak poll saw,
+	 * and at least the peak RSS of any member, unless one has 4 MiB of shared memory or more,
+	 * which it may map several times. Its bit is in `partial`, since the peak between two polls
+	 * may be higher; in `estimated` if the footprint was. It never falls. @since 0.3 */
+	uint64_t peak_footprint_bytes;
+	/** Gauge, RT_HAS_PEAK_FOOTPRINT. Lower bound, which does not fall either. @since 0.3 */
+	uint64_t peak_footprint_low_bytes;
+	/** Gauge, RT_HAS_PEAK_FOOTPRINT. Upper bound of what was seen. It may fall when
+	 * a read shows what was counted twice. @since 0.3 */
+	uint64_t peak_footprint_high_bytes;
+	/** Gauge, RT_HAS_PEAK_FOOTPRINT. Largest needed_bytes, likewise. @since 0.3 */
+	uint64_t peak_needed_bytes;
+	uint64_t peak_needed_low_bytes;  /**< Gauge, RT_HAS_PEAK_FOOTPRINT. @since 0.3 */
+	uint64_t peak_needed_high_bytes; /**< Gauge, RT_HAS_PEAK_FOOTPRINT. @since 0.3 */
 };
 
 /** Measure once.
@@ -1069,6 +1113,15 @@ RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
  *  @since 0.2 */
 RT_API int rt_tracker_glance(struct rt_tracker *t);
 
+/** Have the next rt_sample() read all that the footprint and the needed memory rest on, whatever
+ *  rt_opts.pss_share says. E.g.: before a limit of memory ends a program, the bounds are to be as
+ *  close as they can be.
+ *
+ *  @return 0; -EOPNOTSUPP if the tracker has no such figure; -EFAULT if @p t is NULL. Cost: none;
+ *          that sample takes 11 to 16 ms for each GiB that the members have.
+ *  @since 0.3 */
+RT_API int rt_tracker_read_memory(struct rt_tracker *t);
+
 /** A descriptor for the event loop of the caller.
  *
  *  It becomes readable when process events wait (RT_OPT_PROCESS_EVENTS), and when the root of the
@@ -1103,7 +1156,7 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
  *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow reading it
- *          (rt_opts.pss_share, RT_OPT_NO_PSS_READS). -EBUSY: PSS is estimated, because processes
+ *          (rt_opts.pss_share, RT_OPT_NO_MEMORY_READS). -EBUSY: PSS is estimated, because processes
  *          changed what they share while it was read. -ENOSPC: the tree has more processes than are
  *          followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was removed, or a GPU
  *          is lost. -EXDEV: the figure needs another pid namespace. Also -EOPNOTSUPP (this kind of
@@ -1126,7 +1179,7 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
  * @since 0.3 */
 #define RT_OBSTACLE_KERNEL 2
 /** The options of the tracker rule it out: rt_opts.pss_share, rt_opts.pss_hold_us,
- * RT_OPT_NO_PSS_READS, rt_opts.want, or RT_OPT_PROCESS_EVENTS, which is not set. @since 0.3 */
+ * RT_OPT_NO_MEMORY_READS, rt_opts.want, or RT_OPT_PROCESS_EVENTS, which is not set. @since 0.3 */
 #define RT_OBSTACLE_OPTIONS 3
 /** Too little of something: descriptors, memory, threads, room for members or events.
  * @since 0.3 */
@@ -1936,7 +1989,8 @@ RT_API int rt_command_signal(struct rt_command *c, int signal);
  *  @since 0.3 Safe on any thread. */
 RT_API int rt_command_kill(struct rt_command *c);
 
-/** rt_outcome.peak_tree_kind: sum of PSS, read or estimated. @since 0.1 */
+/** rt_outcome.peak_tree_kind: sum of PSS, read or estimated. @since 0.1
+ * @since 0.3 No longer used: RT_PEAK_FOOTPRINT. */
 #define RT_PEAK_PSS 1
 /** rt_outcome.peak_tree_kind: sum of RSS. Each process counts the pages that it shares.
  * @since 0.1
@@ -1948,6 +2002,8 @@ RT_API int rt_command_kill(struct rt_command *c);
  * @since 0.3 Only if there is no other. The bit of the peak is in `estimated`: the cgroup is not
  * charged for pages of files that other processes have read before. */
 #define RT_PEAK_CGROUP 3
+/** rt_outcome.peak_tree_kind: the footprint, each page once. @since 0.3 */
+#define RT_PEAK_FOOTPRINT 4
 
 /** What a program that has exited used, with everything that it started. @since 0.1 */
 struct rt_outcome {
@@ -1992,9 +2048,8 @@ struct rt_outcome {
 	 * @since 0.3 In `partial` if the kernel's figure of a process that exited may be the peak
 	 * of what started it. E.g.: a program that held less than 1 MiB. */
 	uint64_t peak_rss_bytes;
-	/** RT_HAS_PEAK_TREE. Largest memory of the whole tree; see peak_tree_kind.
-	 * @since 0.3 Has a bit. Is never a sum of RSS. A lower bound, not an estimate, if a process
-	 * may not have been waited for: how much it held last is not known. */
+	/** RT_HAS_PEAK_FOOTPRINT. Largest memory of the whole tree; see peak_tree_kind.
+	 * @since 0.3 Has a bit. As rt_metrics.peak_footprint_bytes, and at least peak_rss_bytes. */
 	uint64_t peak_tree_bytes;
 	uint32_t peak_tree_kind; /**< RT_PEAK_ value: what was summed; 0 if there is no sum. */
 	/** Members that still ran when the program had exited, without zombies.
@@ -2012,11 +2067,7 @@ struct rt_outcome {
 	/** RT_HAS_CPU. The same as cpu_low_ns.
 	 * @since 0.2 Was above it if the clock of RT_ACCOUNTING_WAIT_PERF had counted more. */
 	uint64_t cpu_estimate_ns;
-	/** Lower bound of the peak of the tree: the largest sum of PSS that was read, or what no
-	 * two processes can have shared.
-	 * @since 0.2
-	 * @since 0.3 No longer the RSS of one process, which also counts what it shares with
-	 * processes outside of the tree. */
+	/** Lower bound of the peak of the tree. @since 0.2 */
 	uint64_t peak_tree_low_bytes;
 	/** Upper bound of the peak sum over the tree: the largest peak of one process times
 	 * processes_peak. UINT64_MAX if either is not known for all processes, and for
@@ -2054,6 +2105,18 @@ struct rt_outcome {
 	/** RT_HAS_GPU_MEMORY. Largest rt_metrics.gpu_memory_bytes of a sample. A lower bound or an
 	 * estimate, likewise: nothing shows what was held between two samples. @since 0.3 */
 	uint64_t gpu_memory_peak_bytes;
+	/** RT_HAS_PEAK_FOOTPRINT. As rt_metrics.peak_needed_bytes. @since 0.3 */
+	uint64_t peak_needed_bytes;
+	uint64_t peak_needed_low_bytes; /**< RT_HAS_PEAK_FOOTPRINT. Lower bound. @since 0.3 */
+	/** RT_HAS_PEAK_FOOTPRINT. Upper bound; UINT64_MAX if none is known. @since 0.3 */
+	uint64_t peak_needed_high_bytes;
+	/** RT_HAS_PEAK_FOOTPRINT. The parts of the largest footprint that was seen, as in
+	 * rt_metrics, and the swap space at that time. @since 0.3 */
+	uint64_t footprint_anon_bytes;
+	uint64_t footprint_shmem_bytes;   /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */
+	uint64_t footprint_file_bytes;    /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */
+	uint64_t footprint_hugetlb_bytes; /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */
+	uint64_t footprint_swap_bytes;    /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */
 };
 
 /** Wait for the program to exit, and report what it used.

@@ -10,9 +10,10 @@
 #include "system/system.h"
 
 #define FLAGS_OF_TREES                                                                             \
-	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED)
+	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_MEMORY_READS |                     \
+	 RT_OPT_IO_WITH_REAPED | RT_OPT_PSS_READS)
 #define FLAGS_OF_SYSTEM (RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_OWN_LIMITS)
-#define FLAGS_OF_CGROUPS RT_OPT_NO_PSS_READS
+#define FLAGS_OF_CGROUPS (RT_OPT_NO_MEMORY_READS | RT_OPT_PSS_READS)
 
 #define TREE (1u << RT_KIND_PID)
 #define SYSTEM (1u << RT_KIND_SYSTEM)
@@ -30,7 +31,7 @@ uint64_t rti_kind_domains(uint32_t kind)
 	switch (kind) {
 	case RT_KIND_PID:
 		return rti_pid_domains().all | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |
-		       RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY;
+		       RTI_HAS_OF_MEMORY | RT_HAS_GPU | RT_HAS_GPU_MEMORY;
 	case RT_KIND_SYSTEM:
 		return rti_system_domains() | rti_own_limits_domains();
 	case RT_KIND_CGROUP:

@@ -9,6 +9,7 @@
 #include "api/kind.h"
 #include "api/opts_error.h"
 #include "api/struct_size.h"
+#include "collect/domains.h"
 #include "util/arith.h"
 
 #define MOST_FILES 65536u
@@ -94,6 +95,8 @@ static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
 {
 	struct rti_tree_opts tree_opts = { .pid = subject->pid,
 		                           .want = t->want,
+		                           .reads_pss = opts->want & RT_HAS_PSS ||
+		                                        opts->flags & RT_OPT_PSS_READS,
 		                           .files_max = files_max(t, opts),
 		                           .pss_share = opts->pss_share,
 		                           .pss_hold_us = opts->pss_hold_us };
@@ -350,4 +353,16 @@ int rt_tracker_glance(struct rt_tracker *t)
 	err = poll_peak(t);
 	rti_lock_release(t->lock);
 	return err;
+}
+
+int rt_tracker_read_memory(struct rt_tracker *t)
+{
+	if (!t)
+		return -EFAULT;
+	if (t->kind != RT_KIND_PID || !(t->want & RTI_HAS_OF_MEMORY))
+		return -EOPNOTSUPP;
+	rti_lock_take(t->lock);
+	rti_tree_read_memory(t->tree);
+	rti_lock_release(t->lock);
+	return 0;
 }

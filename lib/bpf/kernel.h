@@ -87,6 +87,9 @@ enum { MM_FILEPAGES, MM_ANONPAGES, MM_SWAPENTS, MM_SHMEMPAGES, NR_MM_COUNTERS };
 struct mm_struct {
 	struct file *exe_file;
 	struct percpu_counter rss_stat[NR_MM_COUNTERS]; /* since Linux 6.2 */
+	struct {
+		long counter;
+	} hugetlb_usage; /* pages; only with CONFIG_HUGETLB_PAGE */
 	unsigned long hiwater_rss;
 	unsigned long total_vm;
 	unsigned long start_stack;

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+#include "collect/domains.h"
 #include "util/visit.h"
 
 /* What rows of members have. The sums over them are known, too, but lack what members used before
@@ -11,12 +12,14 @@
 #define OF_MEMBERS                                                                                 \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_IO_CALLS |    \
 	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |                 \
-	 RT_HAS_THREADS | RT_HAS_PEAK_TREE)
+	 RT_HAS_THREADS | RTI_HAS_OF_MEMORY)
 #define COUNTERS_OF_MEMBERS (RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW)
 /* Sums that lack the members which the pid namespace does not show. */
-#define GAUGES_OF_MEMBERS (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RT_HAS_PEAK_TREE)
+#define GAUGES_OF_MEMBERS (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RTI_HAS_OF_MEMORY)
 /* What is 0 once a cgroup has been removed. */
-#define EMPTY_WHEN_REMOVED (RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_RSS | RT_HAS_PSS)
+#define EMPTY_WHEN_REMOVED                                                                         \
+	(RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_FOOTPRINT |          \
+	 RT_HAS_NEEDED | RT_HAS_TREE_SWAP)
 #define GAUGES_OF_CGROUP                                                                           \
 	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_SWAP |                 \
 	 RT_HAS_CGROUP_TASKS)
@@ -139,7 +142,11 @@ static void make_final(struct rti_cgroup_tracker *cgroup)
 
 	cgroup->is_removed = true;
 	last->processes = last->threads = last->rss_bytes = last->pss_bytes = 0;
-	last->pss_low_bytes = last->pss_high_bytes = last->pss_age_ns = 0;
+	last->footprint_bytes = last->footprint_low_bytes = last->footprint_high_bytes = 0;
+	last->footprint_anon_bytes = last->footprint_shmem_bytes = 0;
+	last->footprint_file_bytes = last->footprint_hugetlb_bytes = 0;
+	last->needed_bytes = last->needed_low_bytes = last->needed_high_bytes = 0;
+	last->swap_bytes = last->pss_age_ns = 0;
 	last->pss_source = 0;
 	last->cgroup_memory_bytes = last->cgroup_memory_anon_bytes = 0;
 	last->cgroup_memory_file_bytes = last->cgroup_memory_shmem_bytes = 0;

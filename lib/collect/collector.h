@@ -89,7 +89,8 @@ struct rti_figures {
 	/* With RT_HAS_RSS: the part of RSS that is of files and shared memory, and the size of the
 	 * address space. */
 	uint64_t shared_bytes, size_bytes;
-	uint64_t shmem_bytes; /* with RT_HAS_PEAK_RSS: the part of shared_bytes that is no file */
+	/* With RT_HAS_PEAK_RSS: the part of shared_bytes that is no file; and what is in no RSS. */
+	uint64_t shmem_bytes, swap_bytes, hugetlb_bytes;
 	bool ignores_sigchld : 1;
 	/* With RT_HAS_CPU: its own two CPU times, and the two of what it has reaped, were read in
 	 * whole clock ticks. Each may lack almost a tick. */

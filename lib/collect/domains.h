@@ -5,6 +5,10 @@
 
 #include "collect/collector.h"
 
+/* What is found out of a tree from the memory of its members. */
+#define RTI_HAS_OF_MEMORY                                                                          \
+	(RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED | RT_HAS_TREE_SWAP | RT_HAS_PEAK_FOOTPRINT)
+
 struct rti_pid_domains {
 	uint64_t all;
 	uint64_t seldom; /* cadence RTI_TEN_HZ */

@@ -179,26 +179,33 @@ static void set_processes(const struct rt_command *c, const struct findings *f,
 	out->processes_peak = f->facts.alive_peak;
 }
 
-/* A sum of PSS that was read is a lower bound, since the peak between two polls may be higher. */
+/* What samples and polls saw of the tree; at least the largest peak of one process, which the
+ * kernel knows. What a process maps several times is in that as often. */
 static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 {
 	const struct rt_metrics *m = &f->metrics;
-	uint64_t missed_bytes;
+	const struct rti_footprint *parts = &f->facts.footprint_parts;
 
-	if (!((m->partial | m->estimated) & RT_HAS_PEAK_TREE))
+	if (!((m->partial | m->estimated) & RT_HAS_PEAK_FOOTPRINT))
 		return;
-	out->peak_tree_kind = RT_PEAK_PSS;
-	out->peak_tree_bytes = m->peak_tree_bytes;
-	out->peak_tree_low_bytes = f->facts.memory_low_bytes;
-	/* No poll saw the peak of the largest process: the tree held at least its anonymous memory
-	 * at that time. What it mapped of files may have been shared. */
-	missed_bytes =
-	    rti_subtract_saturated(out->peak_rss_bytes, f->facts.memory_shared_max_bytes);
-	if (out->peak_tree_bytes >= missed_bytes)
+	out->peak_tree_kind = RT_PEAK_FOOTPRINT;
+	out->peak_tree_bytes = m->peak_footprint_bytes;
+	out->peak_tree_low_bytes = m->peak_footprint_low_bytes;
+	out->peak_needed_bytes = m->peak_needed_bytes;
+	out->peak_needed_low_bytes = m->peak_needed_low_bytes;
+	out->footprint_anon_bytes = parts->anon;
+	out->footprint_shmem_bytes = parts->shmem;
+	out->footprint_file_bytes = parts->file;
+	out->footprint_hugetlb_bytes = parts->hugetlb;
+	out->footprint_swap_bytes = parts->swap;
+	if (!f->facts.is_rss_counted_once)
 		return;
-	out->peak_tree_bytes = missed_bytes;
-	out->partial &= ~RT_HAS_PEAK_TREE;
-	out->estimated |= RT_HAS_PEAK_TREE;
+	out->peak_tree_low_bytes = rti_max(out->peak_tree_low_bytes, out->peak_rss_bytes);
+	if (out->peak_tree_bytes >= out->peak_rss_bytes)
+		return;
+	out->peak_tree_bytes = out->peak_rss_bytes;
+	out->partial |= RT_HAS_PEAK_FOOTPRINT;
+	out->estimated &= ~RT_HAS_PEAK_FOOTPRINT;
 }
 
 /* An account of the cgroup is a lower bound if a process ran outside of it. */
@@ -214,16 +221,26 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 	int err =
 	    rti_cgroup_read_memory_peak(cgroup, &c->tracker->ctx, &out->cgroup_memory_peak_bytes);
 
-	out->peak_tree_high_bytes = UINT64_MAX;
+	out->peak_tree_high_bytes = out->peak_needed_high_bytes = UINT64_MAX;
 	set_seen_peak(f, out);
 	if (err < 0)
 		return;
 	mark_account(out, RT_HAS_CGROUP_MEMORY, !(cgroup->left & RTI_CGROUP_MEMORY));
+	/* An estimate is no more than was charged, and the files that others were charged for. */
+	if (out->valid & RT_HAS_CGROUP_MEMORY && out->estimated & RT_HAS_PEAK_FOOTPRINT) {
+		uint64_t most = out->cgroup_memory_peak_bytes + out->footprint_hugetlb_bytes;
+
+		out->peak_needed_bytes =
+		    rti_clamp(out->peak_needed_bytes, out->peak_needed_low_bytes, most);
+		out->peak_tree_bytes =
+		    rti_clamp(out->peak_tree_bytes, out->peak_tree_low_bytes,
+		              rti_add_saturated(most, f->facts.footprint_parts.file_high));
+	}
 	/* It includes page cache, and lacks pages of files that others have read before. */
 	if (out->peak_tree_kind == 0) {
 		out->peak_tree_kind = RT_PEAK_CGROUP;
 		out->peak_tree_bytes = out->cgroup_memory_peak_bytes;
-		out->estimated |= RT_HAS_PEAK_TREE;
+		out->estimated |= RT_HAS_PEAK_FOOTPRINT;
 	}
 }
 
@@ -244,8 +261,9 @@ static void set_cgroup(struct rt_command *c, struct rt_outcome *out)
  * every process was waited for; otherwise the largest peak may be unknown. */
 static void set_peak_bounds(struct rt_outcome *out)
 {
-	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
-	    !(out->valid & RT_HAS_PEAK_RSS) || out->reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING)
+	if (out->peak_tree_kind != RT_PEAK_FOOTPRINT || !(out->valid & RT_HAS_PROCESSES_PEAK) ||
+	    !(out->valid & RT_HAS_PEAK_RSS) || out->footprint_hugetlb_bytes > 0 ||
+	    out->reasons & ~(uint32_t)RT_REASON_LEFT_RUNNING)
 		return;
 	out->peak_tree_high_bytes =
 	    rti_multiply_saturated(out->peak_rss_bytes, out->processes_peak);
@@ -318,7 +336,7 @@ static bool lacks_holder(const struct rt_outcome *out)
 {
 	uint64_t most = rti_multiply_saturated(out->peak_rss_bytes, out->processes_peak);
 
-	return out->peak_tree_kind == RT_PEAK_PSS && out->valid & RT_HAS_PEAK_RSS &&
+	return out->peak_tree_kind == RT_PEAK_FOOTPRINT && out->valid & RT_HAS_PEAK_RSS &&
 	       out->valid & RT_HAS_PROCESSES_PEAK &&
 	       out->peak_tree_low_bytes > rti_add_saturated(most, most / 50 + MIB);
 }
@@ -338,14 +356,6 @@ static void mark_members(const struct rt_command *c, const struct rti_completene
 		return;
 	if (!is_counted)
 		make_partial(out, of_members);
-	if (out->peak_tree_kind != RT_PEAK_PSS || !(out->estimated & RT_HAS_PEAK_TREE))
-		return;
-	/* A process that was not waited for may have held more after it was last looked at. So an
-	 * estimate of what polls saw may be far too low. What is proven becomes the figure, as a
-	 * lower bound. E.g.: a child was looked at when it held 2 MiB, and exited with 30 MiB. */
-	out->peak_tree_bytes = out->peak_tree_low_bytes;
-	out->estimated &= ~RT_HAS_PEAK_TREE;
-	out->partial |= RT_HAS_PEAK_TREE;
 }
 
 /* The bounds of CPU time come last, since they depend on all reasons. */

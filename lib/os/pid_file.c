@@ -16,6 +16,7 @@ enum rti_file_format rti_pid_file_format(const char *file)
 		{ "statm", RTI_ONE_LINE },      { "io", RTI_SEVEN_LINES },
 		{ "stat", RTI_ONE_LINE },       { "smaps_rollup", RTI_SMAPS_LINES },
 		{ "status", RTI_STATUS_LINES }, { "schedstat", RTI_ONE_LINE },
+		{ "smaps", RTI_SEQ_FILE },
 	};
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)

@@ -62,7 +62,8 @@ struct rti_pid_status {
 	unsigned has;
 	int32_t tgid;
 	uint64_t vm_hwm_kib;
-	uint64_t rss_shmem_kib; /* with RTI_STATUS_SHMEM: Linux 4.5 */
+	uint64_t rss_shmem_kib;         /* with RTI_STATUS_SHMEM: Linux 4.5 */
+	uint64_t swap_kib, hugetlb_kib; /* 0 if the kernel has no such line */
 	uint64_t voluntary_switches, involuntary_switches;
 };
 int rti_parse_pid_status(const char *data, size_t len, struct rti_pid_status *out);
@@ -76,12 +77,25 @@ struct rti_pid_io {
 int rti_parse_pid_io(const char *data, size_t len, struct rti_pid_io *out);
 
 /* /proc/PID/smaps_rollup, in KiB. Needs the lines Rss and Pss. has_kinds: the PSS of anonymous
- * pages is there, too (Linux 5.4). */
+ * pages is there, too (Linux 5.4). Lines that an older kernel lacks are 0. */
 struct rti_smaps_rollup {
 	uint64_t rss_kib, pss_kib, pss_anon_kib;
+	uint64_t lazy_free_kib; /* MADV_FREE: the kernel takes it back as it does a clean file */
+	uint64_t swap_pss_kib;
 	bool has_kinds;
 };
 int rti_parse_smaps_rollup(const char *data, size_t len, struct rti_smaps_rollup *out);
+
+/* /proc/PID/smaps: one range of addresses, in KiB. rss_kib has anon_kib and lacks hugetlb pages. An
+ * inode of 0: no file is mapped. is_shmem: by its name; a file of another tmpfs shows as a file. */
+struct rti_smaps_range {
+	uint64_t offset, major, minor, inode;
+	uint64_t size_kib, rss_kib, pss_kib, anon_kib, lazy_free_kib;
+	uint64_t shared_hugetlb_kib, private_hugetlb_kib;
+	bool is_shmem;
+};
+int rti_parse_smaps(const char *data, size_t len,
+                    int (*each)(void *arg, const struct rti_smaps_range *range), void *arg);
 
 /* /proc/PID/task/TID/children: pids separated by blanks. */
 int rti_parse_children(const char *data, size_t len, int (*each)(void *arg, int32_t pid),

@@ -18,6 +18,10 @@ int rti_parse_smaps_rollup(const char *data, size_t len, struct rti_smaps_rollup
 			has_pss = rti_scan_u64(&line, &out->pss_kib);
 		else if (rti_scan_literal(&line, "Pss_Anon:"))
 			out->has_kinds = rti_scan_u64(&line, &out->pss_anon_kib);
+		else if (rti_scan_literal(&line, "LazyFree:"))
+			rti_scan_u64(&line, &out->lazy_free_kib);
+		else if (rti_scan_literal(&line, "SwapPss:"))
+			rti_scan_u64(&line, &out->swap_pss_kib);
 	}
 	if (out->pss_anon_kib > out->pss_kib)
 		out->pss_anon_kib = out->pss_kib;

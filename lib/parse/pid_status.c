@@ -21,6 +21,12 @@ static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsign
 	case 'V':
 		if (rti_scan_literal(line, "VmHWM:") && rti_scan_u64(line, &out->vm_hwm_kib))
 			out->has |= RTI_STATUS_HWM;
+		else if (rti_scan_literal(line, "VmSwap:"))
+			rti_scan_u64(line, &out->swap_kib);
+		break;
+	case 'H':
+		if (rti_scan_literal(line, "HugetlbPages:"))
+			rti_scan_u64(line, &out->hugetlb_kib);
 		break;
 	case 'v':
 		if (rti_scan_literal(line, "voluntary_ctxt_switches:") &&

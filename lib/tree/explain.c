@@ -43,7 +43,7 @@ static void explain_budget(const struct rti_tree *tree, struct rti_explanation *
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
 
-	out->cause = tree->memory.may_read ? RTI_CAUSE_PSS_SHARE : RTI_CAUSE_NO_PSS_READS;
+	out->cause = tree->memory.may_read ? RTI_CAUSE_MEMORY_SHARE : RTI_CAUSE_NO_MEMORY_READS;
 	for (size_t i = 0; tree->memory.may_read && i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 		uint64_t rss_bytes = rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages);
@@ -51,7 +51,7 @@ static void explain_budget(const struct rti_tree *tree, struct rti_explanation *
 		if (!rti_memory_counts(&m->memory) ||
 		    rti_pss_is_short(budget, rti_pss_predict(budget, rss_bytes)))
 			continue;
-		out->cause = RTI_CAUSE_PSS_HOLD;
+		out->cause = RTI_CAUSE_MEMORY_HOLD;
 		out->pid = m->pid;
 		return;
 	}
@@ -62,7 +62,7 @@ static enum rti_cause cause_of(const struct rti_context *ctx, const struct rti_e
 {
 	switch (out->error) {
 	case -EBUSY:
-		return RTI_CAUSE_PSS_CHANGED;
+		return RTI_CAUSE_MEMORY_CHANGED;
 	case -EACCES:
 	case -EPERM:
 		return out->pid && is_hidden(ctx, out->pid) ? RTI_CAUSE_HIDDEN : RTI_CAUSE_READ;
@@ -167,9 +167,13 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		out->cause = RTI_CAUSE_UNREPORTED;
 	} else if (has == RT_HAS_PROCESSES_SEEN) {
 		explain_events(tree, last->reasons, out);
-	} else if (has == RT_HAS_PEAK_TREE && last->estimated & has && !(tree->want & RT_HAS_PSS)) {
+	} else if (has == RT_HAS_PSS) {
 		out->cause = RTI_CAUSE_PSS_UNWANTED;
-	} else if (has == RT_HAS_PEAK_TREE) {
+	} else if (has & (RT_HAS_FOOTPRINT | RT_HAS_NEEDED)) {
+		out->cause = RTI_CAUSE_PAGES_SHARED;
+	} else if (has == RT_HAS_PEAK_FOOTPRINT && last->estimated & has) {
+		out->cause = RTI_CAUSE_PAGES_SHARED;
+	} else if (has == RT_HAS_PEAK_FOOTPRINT) {
 		out->cause = RTI_CAUSE_BETWEEN_SAMPLES;
 	}
 }
@@ -178,11 +182,11 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
  * domain that stands in its way, or has. */
 static uint64_t obstacle_of(uint64_t met, const struct rt_metrics *last, uint64_t has)
 {
-	if (has != RT_HAS_PEAK_TREE || last->partial & has)
+	if (has != RT_HAS_PEAK_FOOTPRINT || last->partial & has)
 		return has;
 	if (met & RT_HAS_RSS && !(last->estimated & has))
 		return RT_HAS_RSS;
-	return met & RT_HAS_PSS ? RT_HAS_PSS : has;
+	return met & RT_HAS_FOOTPRINT ? RT_HAS_FOOTPRINT : has;
 }
 
 void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,

@@ -27,8 +27,8 @@ static void set_domains(struct rti_tree *tree, uint64_t want)
 	tree->domains = rti_pid_domains();
 	tree->want = want;
 	tree->wanted = rti_pid_domains_needed(want & tree->domains.all);
-	if (want & (RT_HAS_PSS | RT_HAS_PEAK_TREE))
-		tree->wanted |= RT_HAS_RSS;
+	if (want & RTI_HAS_OF_MEMORY)
+		tree->wanted |= RT_HAS_RSS | RT_HAS_PEAK_RSS;
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		const struct rti_pid_collector *c = rti_pid_collectors[i];
 
@@ -69,7 +69,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 		rti_tree_free(tree);
 		return err;
 	}
-	rti_memory_init(tree, opts->want);
+	rti_memory_init(tree, opts->want, opts->reads_pss);
 	*out = tree;
 	return 0;
 }
@@ -180,6 +180,12 @@ void rti_tree_poll_peak(struct rti_tree *tree)
 	note_time(tree, tree->ctx->platform->monotonic_ns());
 	rti_memory_peak_poll(tree);
 	rti_tree_loop_end(tree);
+}
+
+void rti_tree_read_memory(struct rti_tree *tree)
+{
+	tree->memory.is_forced = true;
+	tree->unchanged_samples = 0;
 }
 
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree)

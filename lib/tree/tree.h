@@ -11,6 +11,7 @@
 #include "collect/status.h"
 #include "os/cgroup/cgroup.h"
 #include "tree/gpu/gpu_peak.h"
+#include "tree/member/footprint.h"
 #include "tree/member/member_list.h"
 #include "tree/read/member_row.h"
 
@@ -23,6 +24,7 @@ struct rti_tree_opts {
 	rti_tree_list *list; /* must live as long as the tree, as list_arg must; else NULL */
 	void *list_arg;
 	uint64_t want;        /* RT_HAS_ bits of every sample */
+	bool reads_pss;       /* PSS is read, not estimated */
 	uint32_t files_max;   /* cached descriptors */
 	uint32_t pss_share;   /* as in rt_opts */
 	uint32_t pss_hold_us; /* the same */
@@ -46,7 +48,10 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);
 
-/* CPU time that reading PSS has cost so far. */
+/* The next sample reads what its figures of memory rest on, whatever that takes. */
+void rti_tree_read_memory(struct rti_tree *tree);
+
+/* CPU time that walking page tables has cost so far. */
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree);
 
 /* Members of the last sample, without our own supervisor. */
@@ -126,9 +131,8 @@ struct rti_tree_facts {
 	uint64_t cgroup_lag_ns;    /* by how much the account of any cgroup may lag behind */
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
-	uint64_t memory_low_bytes; /* the tree has held at least this much */
-	/* of files and shared memory: the most that one member has mapped */
-	uint64_t memory_shared_max_bytes;
+	bool is_rss_counted_once;             /* no member is known to map pages several times */
+	struct rti_footprint footprint_parts; /* of the largest footprint that was seen */
 	uint32_t left_cgroup; /* RTI_LEFT_ value: members that have left the program's cgroup */
 	struct rti_gpu_peak gpu_memory_peak;
 };

@@ -33,7 +33,7 @@ static int count_processes(struct rt_tracker *tracker)
 
 int main(void)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_PSS_READS };
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_MEMORY_READS };
 	pid_t pids[CHILDREN];
 	struct rt_tracker *tracker;
 	int count = -1;

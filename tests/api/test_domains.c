@@ -126,9 +126,10 @@ static const uint32_t kind_of_flag[] = {
 	[0] = RT_KIND_PID,    /* RT_OPT_NO_CHILDREN */
 	[1] = RT_KIND_SYSTEM, /* RT_OPT_NETWORK_FILESYSTEMS */
 	[2] = RT_KIND_PID,    /* RT_OPT_PROCESS_EVENTS */
-	[3] = RT_KIND_PID,    /* RT_OPT_NO_PSS_READS */
+	[3] = RT_KIND_PID,    /* RT_OPT_NO_MEMORY_READS */
 	[4] = RT_KIND_PID,    /* RT_OPT_IO_WITH_REAPED */
 	[5] = RT_KIND_SYSTEM, /* RT_OPT_OWN_LIMITS */
+	[6] = RT_KIND_PID,    /* RT_OPT_PSS_READS */
 };
 
 START_TEST(flag_of_the_other_kind_is_refused)

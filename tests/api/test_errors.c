@@ -108,8 +108,9 @@ END_TEST
 START_TEST(pid_read_with_bad_arguments_is_refused)
 {
 	static const int32_t bad[] = { 0, -1, INT32_MIN };
-	static const uint64_t bad_want[] = { RT_HAS_PROCESSES, RT_HAS_PEAK_TREE, RT_HAS_CPU_MODES,
-		                             RT_HAS_CPU | RT_HAS_RATE, UINT64_C(1) << 63 };
+	static const uint64_t bad_want[] = { RT_HAS_PROCESSES, RT_HAS_PEAK_FOOTPRINT,
+		                             RT_HAS_CPU_MODES, RT_HAS_CPU | RT_HAS_RATE,
+		                             UINT64_C(1) << 63 };
 	static const size_t bad_size[] = { 0, PROCESS_0_1 - 1, SIZE_LIMIT + 1 };
 	struct rt_process row;
 

@@ -155,7 +155,7 @@ static bool fill_obstacle(void *out, size_t size)
 	int err;
 
 	sample(tracker);
-	err = rt_tracker_obstacle(tracker, RT_HAS_PEAK_TREE, out, size);
+	err = rt_tracker_obstacle(tracker, RT_HAS_PEAK_FOOTPRINT, out, size);
 	rt_tracker_free(tracker);
 	return err == 0;
 }

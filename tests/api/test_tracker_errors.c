@@ -38,9 +38,10 @@ static void check_new_tracker(int kind, const struct rt_opts *opts, int expected
 
 static uint32_t flags_of_kind(int kind)
 {
-	return kind == RT_KIND_PID ? RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS |
-	                                 RT_OPT_NO_PSS_READS | RT_OPT_IO_WITH_REAPED
-	                           : RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_OWN_LIMITS;
+	return kind == RT_KIND_PID
+	           ? RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_MEMORY_READS |
+	                 RT_OPT_IO_WITH_REAPED | RT_OPT_PSS_READS
+	           : RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_OWN_LIMITS;
 }
 
 START_TEST(new_tracker_with_good_options_succeeds)
@@ -64,7 +65,7 @@ START_TEST(new_tracker_with_bad_options_is_refused)
 		{ .size = OPTS_0_1 - 1 },
 		{ .size = SIZE_LIMIT + 1 },
 		{ .size = size, .flags = UINT32_C(1) << 31 },
-		{ .size = size, .flags = RT_OPT_OWN_LIMITS << 1 },
+		{ .size = size, .flags = RT_OPT_PSS_READS << 1 },
 		{ .size = size, .want = UINT64_C(1) << 63 },
 		{ .size = size, .reserved = 1 },
 	};

@@ -37,7 +37,7 @@ samples at this interval take. The floor is a program that keeps the same files 
 them, for all that a tracker has by default: of a tree two CPU clocks, `stat`, `statm`, `io` and
 `status` of each process. PSS of a tree is not in it, since a tracker reads that as its budget of
 CPU time allows: a small program in each sample, since what it shares with others may have changed.
-*Without PSS* estimates it (`RT_OPT_NO_PSS_READS`), as the floor does not read it. Nor does the
+*Without PSS* estimates it (`RT_OPT_NO_MEMORY_READS`), as the floor does not read it. Nor does the
 floor look for new members, or find out whether other threads have switched. *Once warm* is after
 the library has changed its method, if it ever does: see *read by*. *Text* may not use BPF. Other
 tools read less: no PSS, and of the system neither pressure nor file systems. Of a tree of {large}

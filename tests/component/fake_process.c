@@ -25,18 +25,52 @@ static void write_stat(struct fixture *f, const struct fake_process *p, const ch
 
 static void write_status(struct fixture *f, const struct fake_process *p, const char *path)
 {
-	char memory[128] = "";
+	char memory[256] = "";
 
 	if (!p->is_zombie)
 		snprintf(memory, sizeof(memory),
-		         "VmHWM:\t%8" PRIu64 " kB\nRssShmem:\t%8" PRIu64 " kB\n", p->hwm_kib,
-		         p->shmem_kib);
+		         "VmHWM:\t%8" PRIu64 " kB\nRssShmem:\t%8" PRIu64 " kB\nVmSwap:\t%8" PRIu64
+		         " kB\nHugetlbPages:\t%8" PRIu64 " kB\n",
+		         p->hwm_kib, p->shmem_kib, p->swap_kib, p->hugetlb_kib);
 	fixture_printf(f, path,
 	               "Name:\t%s\nState:\tS\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\n%sSigIgn:\t%016x\n"
 	               "voluntary_ctxt_switches:\t%" PRIu64
 	               "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
 	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, memory,
 	               p->ignores_sigchld ? 0x10000 : 0, p->voluntary, p->involuntary);
+}
+
+static uint64_t kib_of(uint64_t pages)
+{
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* All fake processes map one file, each as much of it as it has of files; and one block of shared
+ * memory, of which each mapping counts in shmem_kib. Each range has room for 1 GiB. */
+static void write_smaps(struct fixture *f, const struct fake_process *p, const char *path)
+{
+	uint64_t shared_kib = kib_of(p->shared_pages), file_kib = shared_kib - p->shmem_kib,
+		 anon_kib = kib_of(p->rss_pages) - shared_kib, times = p->times ? p->times : 1;
+	char text[4096];
+	size_t len = 0;
+
+#define ADD(...) len += (size_t)snprintf(text + len, sizeof(text) - len, __VA_ARGS__)
+	ADD("1000-40001000 r--p 00000000 08:01 %" PRIu64 " /lib/a\nRss: %" PRIu64 " kB\nPss: 0 kB\n"
+	    "Anonymous: 0 kB\n",
+	    p->file ? p->file : 1, file_kib);
+	ADD("40001000-80001000 rw-p 00000000 00:00 0 [heap]\nRss: %" PRIu64 " kB\nPss: 0 kB\n"
+	    "Anonymous: %" PRIu64 " kB\nLazyFree: %" PRIu64 " kB\n",
+	    anon_kib, anon_kib, p->lazy_kib);
+	for (uint64_t i = 0; i < times && p->shmem_kib; i++)
+		ADD("80001000-c0001000 rw-s 00000000 00:05 %" PRIu64
+		    " /dev/shm/block\nRss: %" PRIu64 " kB\nPss: 0 kB\nAnonymous: 0 kB\n",
+		    p->block ? p->block : 2, p->shmem_kib / times);
+	if (p->hugetlb_kib)
+		ADD("c0001000-100001000 rw-s 00000000 00:06 3 /anon_hugepage (deleted)\nRss: 0 kB\n"
+		    "Shared_Hugetlb: %" PRIu64 " kB\n",
+		    p->hugetlb_kib);
+#undef ADD
+	fixture_write(f, path, text);
 }
 
 static void write_rollup(struct fixture *f, const struct fake_process *p, const char *path)
@@ -47,8 +81,9 @@ static void write_rollup(struct fixture *f, const struct fake_process *p, const 
 		snprintf(kinds, sizeof(kinds), "Pss_Anon: %8" PRIu64 " kB\n", p->anon_kib);
 	fixture_printf(f, path,
 	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
-	               " kB\nPss: %8" PRIu64 " kB\n%s",
-	               p->rss_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024, p->pss_kib, kinds);
+	               " kB\nPss: %8" PRIu64 " kB\n%sLazyFree: %8" PRIu64 " kB\nSwapPss: %8" PRIu64
+	               " kB\n",
+	               kib_of(p->rss_pages), p->pss_kib, kinds, p->lazy_kib, p->swap_pss_kib);
 }
 
 static const char *format_path(const struct fake_process *p, char *path, const char *file)
@@ -76,6 +111,7 @@ void fake_process_write(struct fixture *f, const struct fake_process *p)
 	               p->size_pages ? p->size_pages : 1000, p->is_zombie ? 0 : p->rss_pages,
 	               p->is_zombie ? 0 : p->shared_pages);
 	write_rollup(f, p, format_path(p, path, "smaps_rollup"));
+	write_smaps(f, p, format_path(p, path, "smaps"));
 	if (p->exe)
 		fixture_link(f, format_path(p, path, "exe"), p->exe);
 	fixture_printf(f, format_path(p, path, "io"),

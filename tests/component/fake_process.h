@@ -18,6 +18,11 @@ struct fake_process {
 	uint64_t shared_pages; /* of rss_pages: of files and shared memory */
 	uint64_t size_pages;   /* 0: 1000 */
 	uint64_t shmem_kib;    /* of shared_pages: no file */
+	uint64_t file, block;  /* inodes: of its one file, and of its shared memory; 0: 1 and 2 */
+	uint64_t times;        /* as often the block is mapped in full; 0: once */
+	uint64_t lazy_kib;     /* of its anonymous pages: freed lazily */
+	uint64_t swap_kib, hugetlb_kib;
+	uint64_t swap_pss_kib; /* its part of what it shares in swap */
 	uint64_t stack;        /* address */
 	uint64_t anon_kib;     /* of pss_kib; with has_kinds */
 	bool has_kinds;        /* smaps_rollup has the kinds that PSS consists of: Linux 5.4 */

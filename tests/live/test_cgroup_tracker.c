@@ -293,7 +293,7 @@ END_TEST
 START_TEST(memory_is_charged_and_its_members_are_listed)
 {
 	volatile uint64_t *is_held = map_shared(sizeof(*is_held));
-	struct rt_tracker *t = track_cgroup(0);
+	struct rt_tracker *t = track_cgroup(rt_default_domains(RT_KIND_CGROUP));
 	struct rt_process row;
 	struct rt_metrics m;
 	size_t count = 1;

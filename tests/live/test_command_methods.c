@@ -178,7 +178,8 @@ START_TEST(options_of_zero_track_the_whole_tree)
 	const struct rt_opts zero = { .size = sizeof(zero) };
 	const struct rt_command_opts opts = { .tracker = _i ? &zero : NULL };
 	const uint64_t all = RT_HAS_CPU | RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS |
-	                     RT_HAS_CTXSW | RT_HAS_PEAK_RSS | RT_HAS_PEAK_TREE | RT_HAS_PROCESSES;
+	                     RT_HAS_CTXSW | RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT |
+	                     RT_HAS_PROCESSES;
 	struct rt_command *command = start_shell_with(opts, "sleep 100; true");
 	struct rt_outcome outcome;
 

@@ -269,7 +269,7 @@ static void check_hidden_child(void (*hide)(void))
 	child_start(&child, start_hidden, hidden);
 	if (geteuid() == 0)
 		change_user(WATCHER_UID);
-	tracker = track(child.pid);
+	tracker = track_with_pss(child.pid);
 	for (int i = 0; i < 3; i++)
 		check_lower_bounds(tracker);
 	child_end(&child);

@@ -76,7 +76,7 @@ static void check_refused(struct rt_tracker *tracker, uint64_t has, pid_t pid, c
 
 static void check_not_traceable(pid_t pid)
 {
-	struct rt_tracker *tracker = track(pid);
+	struct rt_tracker *tracker = track_with_pss(pid);
 
 	for (int i = 0; i < 3; i++) {
 		sample(tracker);
@@ -154,7 +154,7 @@ START_TEST(process_that_proc_hides_is_a_matter_of_rights_in_every_domain)
 	if (!is_root() || !mount_on_proc("proc", hiding[_i]))
 		return;
 	child_start(&child, sleep_only, NULL);
-	tracker = track(child.pid); /* it may be seen until then */
+	tracker = track_with_pss(child.pid); /* it may be seen until then */
 	become_unprivileged();
 	for (int sampled = 0; sampled < 2; sampled++) {
 		sample(tracker);
@@ -289,7 +289,8 @@ END_TEST
 
 START_TEST(command_that_forbids_reads_of_pss_says_so)
 {
-	struct rt_opts tracker = { .size = sizeof(tracker), .flags = RT_OPT_NO_PSS_READS };
+	struct rt_opts tracker = { .size = sizeof(tracker),
+		                   .flags = RT_OPT_NO_MEMORY_READS | RT_OPT_PSS_READS };
 	struct rt_command *command =
 	    start_shell_with((struct rt_command_opts){ .tracker = &tracker }, "sleep 100");
 	struct rt_obstacle o;

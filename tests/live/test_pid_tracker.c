@@ -258,7 +258,7 @@ START_TEST(tracker_after_leader_has_exited_still_has_the_process)
 
 	ck_assert_uint_eq(s.m.processes, 1);
 	ck_assert_uint_gt(s.m.rss_bytes, 8 * MIB);
-	ck_assert_uint_eq(s.m.valid & RT_HAS_PSS, RT_HAS_PSS);
+	ck_assert_uint_eq(s.m.estimated & RT_HAS_PSS, RT_HAS_PSS);
 	ck_assert_uint_gt(s.m.pss_bytes, 8 * MIB);
 	kill_process(child.pid, SIGKILL);
 	child_end(&child);

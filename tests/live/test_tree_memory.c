@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory of pools of real processes that fork, copy, grow, execute programs and end, against
- * the sum of PSS that the kernel shows of them. */
+ * their distinct page frames; without root, against the sum of PSS that the kernel shows. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
+#include "children.h"
 #include "family.h"
 #include "record.h"
 #include "suite.h"
@@ -17,7 +22,8 @@
 static struct {
 	struct family family;
 	struct rt_tracker *tracker;
-	bool is_unlimited; /* PSS is read in each sample */
+	bool is_unlimited; /* what members share is read in each sample */
+	bool reads_pss;
 } fix;
 
 static void set_up(void)
@@ -33,12 +39,12 @@ static void tear_down(void)
 	family_end(&fix.family);
 }
 
-/* How PSS is read. */
+/* How memory is read. */
 static const struct {
 	uint32_t flags, share, hold_us;
 } readings[] = {
-	{ 0, 0, 0 }, { RT_OPT_NO_PSS_READS, 0, 0 },   { 0, 1000, 1000000 },
-	{ 0, 1, 0 }, { RT_OPT_PROCESS_EVENTS, 0, 0 },
+	{ 0, 0, 0 }, { RT_OPT_NO_MEMORY_READS, 0, 0 }, { 0, 1000, 1000000 },
+	{ 0, 1, 0 }, { RT_OPT_PROCESS_EVENTS, 0, 0 },  { RT_OPT_PSS_READS, 1000, 1000000 },
 };
 
 enum { READINGS = sizeof(readings) / sizeof(readings[0]) };
@@ -53,8 +59,15 @@ static void track_family(int reading)
 	};
 
 	fix.is_unlimited = readings[reading].share >= 1000;
+	fix.reads_pss = readings[reading].flags & RT_OPT_PSS_READS;
 	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, fix.family.member[0].pid, &opts), 0);
 }
+
+/* --- The truth. --- */
+
+struct truth {
+	uint64_t anon, shmem, file; /* bytes; without root, all of it is in anon */
+};
 
 /* The members wait for the test, so nothing changes meanwhile. */
 static uint64_t sum_pss(void)
@@ -72,23 +85,75 @@ static uint64_t sum_pss(void)
 	return sum;
 }
 
+/* Count the page frames of processes by their page tables: tests/accuracy/frames.c. */
+static struct truth count_frames(const char *pids)
+{
+	struct truth truth = { 0 };
+	char command[1024], name[32];
+	unsigned long long bytes;
+	FILE *frames;
+
+	snprintf(command, sizeof(command), "%s%s", getenv("RT_TEST_FRAMES"), pids);
+	frames = popen(command, "r");
+	ck_assert_ptr_nonnull(frames);
+	while (fscanf(frames, "%31s %llu", name, &bytes) == 2) {
+		if (!strcmp(name, "anon"))
+			truth.anon = bytes;
+		else if (!strcmp(name, "shmem"))
+			truth.shmem = bytes;
+		else if (!strcmp(name, "file"))
+			truth.file = bytes;
+		else
+			ck_assert_msg(bytes == 0, "%s %llu", name, bytes);
+	}
+	ck_assert_int_eq(pclose(frames), 0);
+	return truth;
+}
+
+static bool sees_frames(void)
+{
+	return getenv("RT_TEST_FRAMES") && geteuid() == 0 && !access("/proc/kpageflags", R_OK);
+}
+
+static struct truth measure_family(void)
+{
+	char pids[16 * FAMILY_MOST] = "";
+
+	if (!sees_frames())
+		return (struct truth){ .anon = sum_pss() };
+	for (size_t i = 0; i < fix.family.count; i++) {
+		if (fix.family.member[i].pid)
+			snprintf(pids + strlen(pids), sizeof(pids) - strlen(pids), " %d",
+			         (int)fix.family.member[i].pid);
+	}
+	return count_frames(pids);
+}
+
+static uint64_t all_of(const struct truth *truth)
+{
+	return truth->anon + truth->shmem + truth->file;
+}
+
+/* --- What the library says. --- */
+
 static void check_near(const char *what, const char *figure, uint64_t value, uint64_t truth,
                        uint64_t percent)
 {
 	ck_assert_msg(value + truth * percent / 100 >= truth &&
 	                  value <= truth + truth * percent / 100,
-	              "%s: %s %.1f MiB, and by PSS %.1f MiB", what, figure,
+	              "%s: %s %.1f MiB, and in truth %.1f MiB", what, figure,
 	              (double)value / (double)MIB, (double)truth / (double)MIB);
 }
 
-/* Processes outside of the tree share libraries with it, and come and go. So the bounds are
- * compared with some room. */
-static void check_bounds(const struct rt_metrics *m, uint64_t truth)
+/* statm is off by the pages that each CPU has yet to add, so there is some room. */
+static void check_bounds(const char *what, uint64_t low, uint64_t bytes, uint64_t high,
+                         uint64_t truth)
 {
-	ck_assert_uint_le(m->pss_low_bytes, m->pss_bytes);
-	ck_assert_uint_ge(m->pss_high_bytes, m->pss_bytes);
-	ck_assert_uint_le(m->pss_low_bytes, truth + truth / 50);
-	ck_assert_uint_ge(m->pss_high_bytes, truth - truth / 50);
+	ck_assert_msg(low <= bytes && bytes <= high && low <= truth + truth / 50 &&
+	                  high >= truth - truth / 50,
+	              "%s: %.1f to %.1f MiB, and in truth %.1f MiB", what,
+	              (double)low / (double)MIB, (double)high / (double)MIB,
+	              (double)truth / (double)MIB);
 }
 
 static uint64_t sum_rows(void)
@@ -108,25 +173,36 @@ static uint64_t sum_rows(void)
 /* least_mib: what the test knows of the memory. The rest is that of the programs. */
 static void check_memory(const char *what, uint64_t least_mib)
 {
-	uint64_t truth = sum_pss();
+	struct truth truth = measure_family();
+	uint64_t all = all_of(&truth), needed = truth.anon + truth.shmem, pss = sum_pss();
 	struct rt_metrics m;
 
 	usleep(PAUSE_US);
 	m = sample(fix.tracker);
-	ck_assert_uint_ge(truth, least_mib * MIB);
-	ck_assert_uint_eq(m.partial & RT_HAS_PSS, 0);
-	if (m.valid & RT_HAS_PSS)
-		check_near(what, "valid", m.pss_bytes, truth, 2);
-	else
-		ck_assert_uint_ne(m.estimated & RT_HAS_PSS, 0);
-	if (fix.is_unlimited)
-		ck_assert_uint_ne(m.valid & RT_HAS_PSS, 0);
+	ck_assert_uint_ge(needed, least_mib * MIB);
+	ck_assert_uint_eq(m.partial & (RT_HAS_FOOTPRINT | RT_HAS_NEEDED), 0);
+	/* Unless a member still ran while others were read. */
+	if (fix.is_unlimited && rt_tracker_status(fix.tracker, RT_HAS_NEEDED) != -EBUSY)
+		ck_assert_msg(m.valid & RT_HAS_NEEDED, "%s: error %d", what,
+		              rt_tracker_status(fix.tracker, RT_HAS_NEEDED));
+	if (m.valid & RT_HAS_FOOTPRINT)
+		check_near(what, "valid", m.footprint_bytes, all, 2);
+	if (m.valid & RT_HAS_NEEDED && sees_frames())
+		check_near(what, "needed, valid", m.needed_bytes, needed, 2);
 	/* A page that both sides of a fork write to counts twice: no file tells the second
 	 * write. */
-	check_near(what, "the sum", m.pss_bytes, truth, 6);
-	check_near(what, "the rows", sum_rows(), truth, 6);
-	check_bounds(&m, truth);
-	ck_assert_uint_ge(m.peak_tree_bytes, m.pss_bytes);
+	check_near(what, "the footprint", m.footprint_bytes, all, 6);
+	check_near(what, "needed", m.needed_bytes, needed, 6);
+	check_near(what, "the rows", sum_rows(), pss, 6);
+	check_bounds(what, m.footprint_low_bytes, m.footprint_bytes, m.footprint_high_bytes, all);
+	if (sees_frames())
+		check_bounds(what, m.needed_low_bytes, m.needed_bytes, m.needed_high_bytes, needed);
+	ck_assert_uint_ge(m.peak_footprint_low_bytes, m.footprint_low_bytes);
+	ck_assert_uint_ge(m.peak_footprint_high_bytes, m.footprint_bytes);
+	if (!fix.reads_pss)
+		return;
+	ck_assert_uint_ne(m.valid & RT_HAS_PSS, 0);
+	check_near(what, "PSS", m.pss_bytes, pss, 2);
 }
 
 static void tell(size_t member, enum family_deed deed, int32_t mib)
@@ -134,7 +210,7 @@ static void tell(size_t member, enum family_deed deed, int32_t mib)
 	ck_assert_int_eq(family_tell(&fix.family, member, deed, mib), 0);
 }
 
-START_TEST(pool_that_is_followed_from_the_start_is_close_to_pss)
+START_TEST(pool_that_is_followed_from_the_start_is_close_to_the_truth)
 {
 	track_family(_i);
 	tell(0, FAMILY_GROW, 200);
@@ -163,7 +239,7 @@ START_TEST(pool_that_is_followed_from_the_start_is_close_to_pss)
 }
 END_TEST
 
-START_TEST(pool_that_is_found_late_is_close_to_pss)
+START_TEST(pool_that_is_found_late_is_close_to_the_truth)
 {
 	tell(0, FAMILY_GROW, 200);
 	for (int i = 0; i < 4; i++)
@@ -180,7 +256,7 @@ START_TEST(pool_that_is_found_late_is_close_to_pss)
 END_TEST
 
 /* Children come and go, and each copies and grows. */
-START_TEST(pool_with_short_lived_children_is_close_to_pss)
+START_TEST(pool_with_short_lived_children_is_close_to_the_truth)
 {
 	track_family(_i);
 	tell(0, FAMILY_GROW, 150);
@@ -209,7 +285,7 @@ START_TEST(pool_the_parent_of_which_frees_memory_is_within_the_bounds)
 }
 END_TEST
 
-START_TEST(pool_the_parent_of_which_executes_a_program_is_close_to_pss)
+START_TEST(pool_the_parent_of_which_executes_a_program_is_close_to_the_truth)
 {
 	track_family(_i);
 	tell(0, FAMILY_GROW, 200);
@@ -227,10 +303,11 @@ START_TEST(pool_the_parent_of_which_executes_a_program_is_close_to_pss)
 END_TEST
 
 /* Peak polls alone see the pool at its largest. */
-START_TEST(peak_of_a_pool_between_two_samples_is_close_to_pss)
+START_TEST(peak_of_a_pool_between_two_samples_is_close_to_the_truth)
 {
 	struct rt_metrics m;
-	uint64_t truth;
+	struct truth parts;
+	uint64_t all;
 
 	track_family(_i);
 	tell(0, FAMILY_GROW, 100);
@@ -242,36 +319,93 @@ START_TEST(peak_of_a_pool_between_two_samples_is_close_to_pss)
 		tell(i, FAMILY_COPY, 50);
 		tell(i, FAMILY_GROW, 50);
 	}
-	truth = sum_pss();
+	parts = measure_family();
+	all = all_of(&parts);
 	ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
 	for (size_t i = 1; i <= 4; i++)
 		family_shrink(&fix.family, i);
 
 	m = sample(fix.tracker);
 
-	ck_assert_uint_ge(truth, 500 * MIB);
-	ck_assert_uint_lt(m.pss_bytes, 200 * MIB);
-	check_near("polled", "the peak", m.peak_tree_bytes, truth, 5);
-	ck_assert_uint_eq(m.valid & RT_HAS_PEAK_TREE, 0);
-	ck_assert_uint_ne((m.partial | m.estimated) & RT_HAS_PEAK_TREE, 0);
+	ck_assert_uint_ge(parts.anon, 500 * MIB);
+	ck_assert_uint_lt(m.footprint_bytes, 200 * MIB);
+	check_near("polled", "the peak", m.peak_footprint_bytes, all, 5);
+	check_near("polled", "the peak of what is needed", m.peak_needed_bytes,
+	           parts.anon + parts.shmem, 5);
+	check_bounds("the peak", m.peak_footprint_low_bytes, m.peak_footprint_bytes,
+	             m.peak_footprint_high_bytes, all);
+	ck_assert_uint_eq(m.valid & RT_HAS_PEAK_FOOTPRINT, 0);
+	ck_assert_uint_ne((m.partial | m.estimated) & RT_HAS_PEAK_FOOTPRINT, 0);
+}
+END_TEST
+
+/* --- Shared memory. --- */
+
+#define BLOCK (16 * MIB)
+
+/* The same block four times, as mirrored rings and pages of a just-in-time compiler are. */
+static void map_four_times(void *arg)
+{
+	int fd = memfd_create("block", MFD_CLOEXEC);
+
+	(void)arg;
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, BLOCK), 0);
+	for (int i = 0; i < 4; i++) {
+		char *at = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		ck_assert(at != MAP_FAILED);
+		memset(at, 1, BLOCK);
+	}
+}
+
+START_TEST(block_that_one_process_maps_four_times_counts_once)
+{
+	struct child child;
+	struct rt_metrics m;
+	char pid[16];
+
+	child_start(&child, map_four_times, NULL);
+	fix.tracker = track(child.pid);
+	m = sample(fix.tracker);
+	ck_assert_uint_ge(m.rss_bytes, 4 * BLOCK);
+	ck_assert_uint_eq(m.footprint_shmem_bytes, BLOCK);
+	ck_assert_uint_le(m.footprint_bytes, m.rss_bytes - 3 * BLOCK);
+	ck_assert_uint_ne(m.valid & RT_HAS_NEEDED, 0);
+	ck_assert_uint_lt(m.peak_footprint_bytes, 3 * BLOCK);
+	ck_assert_uint_lt(m.peak_footprint_low_bytes, 3 * BLOCK);
+	snprintf(pid, sizeof(pid), " %d", (int)child.pid);
+	if (sees_frames()) {
+		const struct truth truth = count_frames(pid);
+
+		ck_assert_uint_eq(truth.shmem, BLOCK);
+		check_near("mapped four times", "the footprint", m.footprint_bytes, all_of(&truth),
+		           2);
+	}
+	child_end(&child);
 }
 END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("tree_memory");
-	TCase *pools = suite_case(suite, "pools"), *peaks = suite_case(suite, "peaks");
+	TCase *pools = suite_case(suite, "pools"), *peaks = suite_case(suite, "peaks"),
+	      *shmem = suite_case(suite, "shmem");
 
 	tcase_add_checked_fixture(pools, set_up, tear_down);
 	tcase_add_checked_fixture(peaks, set_up, tear_down);
-	tcase_add_loop_test(pools, pool_that_is_followed_from_the_start_is_close_to_pss, 0,
+	tcase_add_checked_fixture(shmem, set_up, tear_down);
+	tcase_add_loop_test(pools, pool_that_is_followed_from_the_start_is_close_to_the_truth, 0,
 	                    READINGS);
-	tcase_add_loop_test(pools, pool_that_is_found_late_is_close_to_pss, 0, READINGS);
-	tcase_add_loop_test(pools, pool_with_short_lived_children_is_close_to_pss, 0, READINGS);
+	tcase_add_loop_test(pools, pool_that_is_found_late_is_close_to_the_truth, 0, READINGS);
+	tcase_add_loop_test(pools, pool_with_short_lived_children_is_close_to_the_truth, 0,
+	                    READINGS);
 	tcase_add_loop_test(pools, pool_the_parent_of_which_frees_memory_is_within_the_bounds, 0,
 	                    READINGS);
-	tcase_add_loop_test(pools, pool_the_parent_of_which_executes_a_program_is_close_to_pss, 0,
+	tcase_add_loop_test(
+	    pools, pool_the_parent_of_which_executes_a_program_is_close_to_the_truth, 0, READINGS);
+	tcase_add_loop_test(peaks, peak_of_a_pool_between_two_samples_is_close_to_the_truth, 0,
 	                    READINGS);
-	tcase_add_loop_test(peaks, peak_of_a_pool_between_two_samples_is_close_to_pss, 0, READINGS);
+	tcase_add_test(shmem, block_that_one_process_maps_four_times_counts_once);
 	return suite_run(suite);
 }

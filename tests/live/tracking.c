@@ -20,6 +20,15 @@ void *map_shared(size_t size)
 	return shared;
 }
 
+struct rt_tracker *track_with_pss(pid_t pid)
+{
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_PSS_READS };
+	struct rt_tracker *tracker;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, pid, &opts), 0);
+	return tracker;
+}
+
 struct rt_tracker *track(pid_t pid)
 {
 	struct rt_tracker *tracker;

@@ -16,6 +16,9 @@ void *map_shared(size_t size);
 /* Make a tracker of a process and its descendants. */
 struct rt_tracker *track(pid_t pid);
 
+/* Likewise, and its samples read PSS. */
+struct rt_tracker *track_with_pss(pid_t pid);
+
 /* Take a sample of a tree that has at least one process left. */
 struct rt_metrics sample(struct rt_tracker *tracker);
 

@@ -265,6 +265,9 @@ static void set_memory(const struct mm_struct *mm, struct rti_batch_row *row)
 		row->peak_rss_pages = mm->hiwater_rss;
 		if (row->peak_rss_pages < row->rss_pages)
 			row->peak_rss_pages = row->rss_pages;
+		row->swap_pages = positive(mm->rss_stat[MM_SWAPENTS].count);
+		if (bpf_core_field_exists(mm->hugetlb_usage))
+			row->hugetlb_pages = positive(mm->hugetlb_usage.counter);
 	} else {
 		row->shmem_pages = 0;
 	}
@@ -282,6 +285,7 @@ static int read_memory(const struct walk *walk, struct rti_batch_row *row)
 {
 	row->rss_pages = row->peak_rss_pages = 0;
 	row->shared_pages = row->shmem_pages = row->size_pages = row->stack = 0;
+	row->swap_pages = row->hugetlb_pages = 0;
 	if (!walk->mm || !(row->has & (RTI_BATCH_RSS | RTI_BATCH_PEAK)))
 		return 0;
 	set_memory(kernel_object(struct mm_struct, walk->mm), row);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTI_BATCH_PLUGIN 5u /* changes whenever anything below does */
+#define RTI_BATCH_PLUGIN 6u /* changes whenever anything below does */
 
 /* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
  * Values without a bit are in every row. */
@@ -60,7 +60,9 @@ struct rti_batch_row {
 	/* With RTI_BATCH_RSS, of the same address space: the part of rss_pages that is of files and
 	 * shared memory, all pages that are mapped, and the address of the stack. */
 	uint64_t shared_pages, size_pages, stack;
-	uint64_t shmem_pages; /* with RTI_BATCH_PEAK: the part of shared_pages that is no file */
+	/* With RTI_BATCH_PEAK: the part of shared_pages that is no file; and what is in no RSS, as
+	 * status shows it. */
+	uint64_t shmem_pages, swap_pages, hugetlb_pages;
 	/* Includes that of reaped children. */
 	uint64_t rchar, wchar, read_bytes, write_bytes, cancelled_write_bytes;
 	char comm[16];

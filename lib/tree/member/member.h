@@ -7,6 +7,7 @@
 
 #include "collect/collector.h"
 #include "tree/pure/ledger.h"
+#include "tree/pure/mapped.h"
 
 /* When a value of a process was read: as of which CPU clock, at what time. */
 struct rti_stamp {
@@ -42,13 +43,14 @@ struct rti_scan_part {
 struct rti_memory_look {
 	uint64_t rss_pages, shared_pages; /* statm; shared: of files and of shared memory */
 	uint64_t size_pages;              /* statm: mapped */
-	uint64_t shmem_pages; /* status, seldom read: the part of shared that is no file */
-	uint64_t faults;      /* stat: minor ones */
-	uint64_t stack;       /* stat: new with each exec */
-	uint64_t at_ns;       /* CLOCK_MONOTONIC */
-	bool is_forked;       /* and has not executed a program */
-	bool is_late;         /* what happened to its parent since the fork is not known */
-	bool is_torn;         /* it ran between the reads of statm and stat */
+	/* status, seldom read: the part of shared that is no file; and what is in no RSS. */
+	uint64_t shmem_pages, swap_pages, hugetlb_pages;
+	uint64_t faults; /* stat: minor ones */
+	uint64_t stack;  /* stat: new with each exec */
+	uint64_t at_ns;  /* CLOCK_MONOTONIC */
+	bool is_forked;  /* and has not executed a program */
+	bool is_late;    /* what happened to its parent since the fork is not known */
+	bool is_torn;    /* it ran between the reads of statm and stat */
 };
 
 /* A look, as far as copies are counted by it. */
@@ -63,24 +65,22 @@ struct rti_memory_sum_part {
 	uint64_t given;       /* most that one of them still has of what it inherited */
 	/* Of the one added last. */
 	uint64_t last_copies, last_inherited;
-	/* Of a member that has inherited from no member: those that share with it, over any number
-	 * of forks. Counted by rti_memory_count_relatives(), and kept until then. */
-	uint32_t relatives;
 	bool has_given;
 };
 
-/* The memory of one member. Written by memory_model.c; is_unknown, executable, has_parents_space
- * and the faults of a member without relatives by memory_note.c. */
+/* The memory of one member. Written by memory_model.c; is_unknown, lacks_status, program,
+ * has_parents_space and the faults of a member without relatives by memory_note.c. */
 struct rti_memory_part {
 	struct rti_memory_look look;
 	bool is_unknown : 1;        /* its files could not be read; what follows is of before */
+	bool lacks_status : 1;      /* likewise status: swap and huge pages are of before */
 	bool is_present : 1;        /* it has memory, and counts */
 	bool has_parents_space : 1; /* it runs in the address space of its parent: vfork */
 	/* It shares no page with a parent: it executed a program, or took the place of a member
 	 * that did. */
 	bool is_founder : 1;
 	bool has_before : 1;  /* a look before the last one */
-	int executable;       /* index in rti_executables; -1: unknown */
+	int program;          /* index in rti_mapped; -1: unknown */
 	int32_t parent;       /* member that it shares anonymous pages with; 0: none */
 	uint32_t forked;      /* members that share anonymous pages with it as their parent */
 	uint64_t inherited;   /* anonymous pages that it had in common with its parent */
@@ -89,6 +89,9 @@ struct rti_memory_part {
 	 * which that is. */
 	uint64_t copies;
 	struct rti_memory_count counted;
+	/* Since the last read of all members that share: faults that may be copies. And the copies
+	 * by then. */
+	uint64_t suspects, copies_read;
 	/* Anonymous pages released so far. */
 	uint64_t released;
 	/* The look before the last one, which is from before the fork of members found since. */
@@ -160,17 +163,21 @@ struct rti_exit_part {
 	bool has_final_account;  /* it was read when the member was a zombie */
 };
 
-/* Written by pss_read.c: the last read of PSS. */
+/* What was read last of the pages of a member. Written by pss_read.c, and by image_read.c what it
+ * has mapped; memory_note.c frees the image. */
 struct rti_pss_part {
 	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there is none */
 	uint64_t pss_bytes;
 	uint64_t anon_bytes; /* the part of it that is anonymous; with has_kinds */
+	uint64_t lazy_free_bytes, swap_bytes;
 	bool has_kinds;
-	int error;            /* of the last try: 0 or -errno */
-	uint64_t cost_ns;     /* the CPU time that it took */
-	uint64_t tried_at_ns; /* that */
-	uint64_t drift;       /* rti_memory_state.drift at that time */
-	uint64_t anon_pages;  /* RSS without files and shared memory at that time */
+	int error;               /* of the last try: 0 or -errno */
+	uint64_t cost_ns;        /* the CPU time that it took */
+	uint64_t tried_at_ns;    /* that */
+	uint64_t drift;          /* rti_memory_state.drift at that time */
+	uint64_t anon_pages;     /* RSS without files and shared memory at that time */
+	bool is_image_due;       /* by the last look for images to read */
+	struct rti_image *image; /* of its own; NULL: that of its program counts */
 };
 
 /* Written by gpu_files.c, except unknown_at. */

@@ -82,6 +82,16 @@ static void close_files(const struct rti_context *ctx, struct rti_member *m)
 	rti_procfs_close_file(ctx->procfs, &m->files.io);
 	rti_procfs_close_file(ctx->procfs, &m->files.children);
 	close_seldom_files(ctx, m);
+	rti_member_free_image(m);
+}
+
+void rti_member_free_image(struct rti_member *m)
+{
+	if (!m->pss.image)
+		return;
+	rti_image_free(m->pss.image);
+	free(m->pss.image);
+	m->pss.image = NULL;
 }
 
 void rti_member_table_free(struct rti_member_table *table, const struct rti_context *ctx)
@@ -112,7 +122,7 @@ int rti_member_table_add_take(struct rti_member_table *table, const struct rti_c
 		.scan.clock_ns = UINT64_MAX,
 		.memory = { .look.is_forked = stat->flags & RTI_PF_FORKNOEXEC,
 		            .look.stack = stat->stack,
-		            .executable = -1 },
+		            .program = -1 },
 		.family.ppid = stat->ppid,
 		.former.ppid = stat->ppid,
 		.files = { RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT, RTI_FILE_INIT,

@@ -46,6 +46,9 @@ struct rti_member *rti_member_find(const struct rti_member_table *table, int32_t
 int rti_member_read_stat(struct rti_member_table *table, const struct rti_context *ctx,
                          struct rti_member *m);
 
+/* Forget what the member itself has mapped. */
+void rti_member_free_image(struct rti_member *m);
+
 /* Take over what a batch row has of stat. */
 void rti_member_apply_row(struct rti_member *m, uint64_t tick_ns);
 

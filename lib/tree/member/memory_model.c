@@ -66,19 +66,14 @@ static uint64_t copying_faults(const struct rti_memory_count *from,
 	                              growth_faults(from, to));
 }
 
-static bool shares_anon(const struct rti_memory_part *m)
-{
-	return m->parent || m->forked > 0;
-}
-
 /* Pages in common with its parent that it still has in some form. */
 static uint64_t inherited_now(const struct rti_memory_part *m)
 {
 	return rti_min(m->inherited, rti_memory_anon_pages(&m->look));
 }
 
-/* What was copied since the last count. A look that is torn counts later. */
-static uint64_t count_copies(struct rti_memory_part *m)
+/* Returns the faults since the last count that may be copies. A look that is torn counts later. */
+static uint64_t count_copies(struct rti_memory_part *m, double part)
 {
 	struct rti_memory_count now = count_of(&m->look);
 	uint64_t copied;
@@ -87,7 +82,8 @@ static uint64_t count_copies(struct rti_memory_part *m)
 		return 0;
 	copied = copying_faults(&m->counted, &now);
 	m->counted = now;
-	m->copies += copied;
+	m->copies += (uint64_t)((double)copied * part);
+	m->suspects += copied;
 	return copied;
 }
 
@@ -105,7 +101,7 @@ static void inherit(struct rti_memory_part *m, struct rti_member *parent)
 	m->parent_released = p->released_before;
 	m->parted = m->look.is_late || !p->has_before ? m->inherited : 0;
 	m->counted = (struct rti_memory_count){ .anon_pages = m->inherited };
-	count_copies(m);
+	count_copies(m, 1);
 	parent->memory.forked++;
 }
 
@@ -116,7 +112,7 @@ uint64_t rti_memory_join(struct rti_memory_part *m, const struct rti_memory_look
 		.look = *look,
 		.is_present = true,
 		.is_founder = !look->is_forked,
-		.executable = m->executable,
+		.program = m->program,
 		.found_pages = rti_memory_anon_pages(look),
 		.counted = count_of(look),
 		.anon_before = rti_memory_anon_pages(look),
@@ -124,13 +120,13 @@ uint64_t rti_memory_join(struct rti_memory_part *m, const struct rti_memory_look
 	};
 	if (parent)
 		inherit(m, parent);
-	return look->shared_pages + m->inherited;
+	return m->inherited;
 }
 
-uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_look *look)
+uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_look *look,
+                           double copied)
 {
 	uint64_t anon = rti_memory_anon_pages(look), last = rti_memory_anon_pages(&m->look);
-	uint64_t changed = distance(look->shared_pages, m->look.shared_pages);
 
 	m->has_before = true;
 	m->before_at_ns = m->look.at_ns;
@@ -139,22 +135,20 @@ uint64_t rti_memory_update(struct rti_memory_part *m, const struct rti_memory_lo
 	m->released_before = m->released;
 	m->released += rti_subtract_saturated(last, anon);
 	m->look = *look;
-	if (!shares_anon(m)) {
+	if (!rti_memory_shares_anon(m)) {
 		m->counted = count_of(look);
-		return changed;
+		return 0;
 	}
-	return changed + count_copies(m) + rti_subtract_saturated(last, anon);
+	return count_copies(m, copied) + rti_subtract_saturated(last, anon);
 }
 
 uint64_t rti_memory_moved_pages(const struct rti_memory_part *m, const struct rti_memory_look *now)
 {
 	struct rti_memory_count from = count_of(&m->look), to = count_of(now);
-	uint64_t moved = distance(to.shared_pages, from.shared_pages);
 
-	if (!shares_anon(m))
-		return moved;
-	return moved + copying_faults(&from, &to) +
-	       rti_subtract_saturated(from.anon_pages, to.anon_pages);
+	if (!rti_memory_shares_anon(m))
+		return 0;
+	return copying_faults(&from, &to) + rti_subtract_saturated(from.anon_pages, to.anon_pages);
 }
 
 static void unlink_from_parent(struct rti_member_table *table, struct rti_memory_part *m)
@@ -245,7 +239,7 @@ static void pass_on(struct rti_member_table *table, struct rti_member *m)
 uint64_t rti_memory_leave(struct rti_member_table *table, struct rti_member *m)
 {
 	struct rti_memory_part *memory = &m->memory;
-	uint64_t shared = memory->look.shared_pages + inherited_now(memory) + memory->sum.given;
+	uint64_t shared = inherited_now(memory) + memory->sum.given;
 
 	if (!memory->is_present)
 		return 0;
@@ -254,37 +248,10 @@ uint64_t rti_memory_leave(struct rti_member_table *table, struct rti_member *m)
 		pass_on(table, m);
 	unlink_from_parent(table, memory);
 	*memory = (struct rti_memory_part){
-		.executable = memory->executable,
+		.program = memory->program,
 		.is_unknown = memory->is_unknown,
 	};
 	return shared;
-}
-
-/* The first of the family of a member: that has inherited from no member. */
-static struct rti_member *find_first(const struct rti_member_table *table,
-                                     const struct rti_member *m)
-{
-	struct rti_member *first = rti_member_find(table, m->pid), *up;
-
-	for (int i = 0; i < GENERATIONS_MAX && first->memory.parent; i++) {
-		up = rti_member_find(table, first->memory.parent);
-		if (!up || !up->memory.is_present)
-			break;
-		first = up;
-	}
-	return first;
-}
-
-void rti_memory_count_relatives(struct rti_member_table *table)
-{
-	for (size_t i = 0; i < table->count; i++)
-		table->members[i].memory.sum.relatives = 0;
-	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_member *m = &table->members[i];
-
-		if (m->memory.is_present && m->memory.parent && !m->memory.has_parents_space)
-			find_first(table, m)->memory.sum.relatives++;
-	}
 }
 
 /* The parent that was found last. Members with the same parent mostly stand side by side. */
@@ -359,9 +326,6 @@ static void add_member(struct rti_memory_part *m, const struct rti_memory_part *
 	out->anon_pages += own + rti_subtract_saturated(m->sum.given, anon);
 	out->anon_pages_min += m->is_founder ? anon : rti_subtract_saturated(anon, m->found_pages);
 	out->anon_pages_max += own + parted_pages_max(m, parent);
-	out->shared_pages += m->look.shared_pages;
-	out->shared_pages_max = rti_max(out->shared_pages_max, m->look.shared_pages);
-	out->shmem_pages_max = rti_max(out->shmem_pages_max, m->look.shmem_pages);
 }
 
 void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
@@ -370,11 +334,8 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 	uint64_t largest = 0;
 
 	*out = (struct rti_memory_sums){ 0 };
-	for (size_t i = 0; i < table->count; i++) {
-		struct rti_memory_sum_part *sum = &table->members[i].memory.sum;
-
-		*sum = (struct rti_memory_sum_part){ .relatives = sum->relatives };
-	}
+	for (size_t i = 0; i < table->count; i++)
+		table->members[i].memory.sum = (struct rti_memory_sum_part){ 0 };
 	for (size_t i = 0; i < table->count; i++) {
 		const struct rti_memory_part *m = &table->members[i].memory;
 		struct rti_memory_part *parent;
@@ -397,19 +358,6 @@ void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out)
 	out->anon_pages_min = rti_max(out->anon_pages_min, largest);
 	out->anon_pages = rti_max(out->anon_pages, out->anon_pages_min);
 	out->anon_pages_max = rti_max(out->anon_pages_max, out->anon_pages);
-}
-
-uint64_t rti_memory_anon_share(const struct rti_member_table *table, const struct rti_member *m)
-{
-	const struct rti_memory_part *memory = &m->memory;
-	uint64_t anon = rti_memory_anon_pages(&memory->look), shared;
-
-	if (memory->parent)
-		shared = rti_subtract_saturated(inherited_now(memory), memory->copies);
-	else
-		shared = rti_subtract_saturated(rti_min(memory->sum.given, anon),
-		                                memory->sum.left_behind);
-	return anon - shared + shared / (find_first(table, m)->memory.sum.relatives + 1);
 }
 
 /* Returns how many pages a forked member could still have copied. */
@@ -435,7 +383,7 @@ static struct correction find_correction(const struct rti_member_table *table,
 	for (size_t i = 0; i < table->count; i++) {
 		const struct rti_memory_part *m = &table->members[i].memory;
 
-		if (m->is_present && shares_anon(m))
+		if (m->is_present && rti_memory_shares_anon(m))
 			uncopied += (double)uncopied_pages(m);
 	}
 	if (copied < model)
@@ -450,15 +398,21 @@ static uint64_t corrected(const struct rti_memory_part *m, const struct correcti
 	return (uint64_t)((double)copied_pages(m) * c->kept + (double)uncopied_pages(m) * c->added);
 }
 
+/* Few faults say little. */
+#define SUSPECTS_MIN 256
+
 /* From now on, the copies of a member are those of the last sum, moved by the difference between
  * the model and what was read. Too many: each member's share in them shrinks alike. Too few: each
  * gets a part of the rest by what it could have copied. What its children remember of its copies
- * moves along. */
-uint64_t rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
-                              uint64_t anon_pages)
+ * moves along.
+ *
+ * What part of the faults since the last read were copies holds until the next one. E.g.: workers
+ * that map and release memory all the time have faults, and copy nothing. */
+void rti_memory_calibrate(struct rti_member_table *table, const struct rti_memory_sums *sums,
+                          uint64_t anon_pages, double *copied)
 {
 	struct correction correction = find_correction(table, sums, anon_pages);
-	double excess = (double)sums->copied_pages * (1 - correction.kept);
+	uint64_t suspects = 0, before = 0, after = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
@@ -474,8 +428,16 @@ uint64_t rti_memory_calibrate(struct rti_member_table *table, const struct rti_m
 	for (size_t i = 0; i < table->count; i++) {
 		struct rti_memory_part *m = &table->members[i].memory;
 
-		if (m->is_present && shares_anon(m))
-			m->copies = corrected(m, &correction);
+		if (!m->is_present || !rti_memory_shares_anon(m))
+			continue;
+		m->copies = corrected(m, &correction);
+		suspects += m->suspects;
+		before += m->copies_read;
+		after += m->copies;
+		m->copies_read = m->copies;
+		m->suspects = 0;
 	}
-	return (uint64_t)excess;
+	if (suspects >= SUSPECTS_MIN)
+		*copied = (double)rti_min(rti_subtract_saturated(after, before), suspects) /
+		          (double)suspects;
 }

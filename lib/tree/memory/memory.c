@@ -6,12 +6,12 @@
 
 #include <rtrack/rtrack.h>
 
+#include "os/procfs.h"
+#include "parse/scan.h"
 #include "tree/memory/memory_note.h"
-#include "tree/read/member_read.h"
+#include "tree/read/image_read.h"
 #include "tree/read/member_row.h"
-#include "tree/read/memory_figures.h"
 #include "tree/read/pss_read.h"
-#include "tree/scan/discovery.h"
 #include "tree/watch/watched.h"
 #include "util/arith.h"
 
@@ -21,15 +21,16 @@
 #define ONE_MOMENT_NS 1000000u
 /* A peak is new if it is this part of the last one above it: a hundredth. */
 #define NEW_PEAK 100
-/* Peak polls read PSS only after so long without. */
-#define SAMPLES_ARE_RARE_NS UINT64_C(2000000000)
+#define OUTSIDE_NS UINT64_C(900000000) /* so that samples a second apart each read it */
 
-void rti_memory_init(struct rti_tree *tree, uint64_t want)
+void rti_memory_init(struct rti_tree *tree, uint64_t want, bool reads_pss)
 {
 	struct rti_memory_state *state = &tree->memory;
 
-	state->is_modelled = want & (RT_HAS_PSS | RT_HAS_PEAK_TREE);
-	state->may_read = want & RT_HAS_PSS && !(tree->ctx->flags & RT_OPT_NO_PSS_READS);
+	state->is_modelled = want & RTI_HAS_OF_MEMORY;
+	state->may_read = !(tree->ctx->flags & RT_OPT_NO_MEMORY_READS);
+	state->reads_pss = reads_pss;
+	state->copied_part = 1;
 	state->root_pid = tree->table.count > 0 ? tree->table.members[0].pid : 0;
 	tree->memory.changes++; /* nothing is summed up yet */
 }
@@ -41,107 +42,33 @@ void rti_memory_set_root(struct rti_memory_state *memory, int32_t pid)
 
 void rti_memory_free(struct rti_memory_state *memory)
 {
-	rti_executables_free(&memory->executables);
+	rti_mapped_free(&memory->mapped);
 }
 
 /* E.g.: members that ran, and have neither mapped nor touched a page, leave all sums as they
  * were. */
-static void sum_model(struct rti_memory_state *state, struct rti_member_table *table)
+static void sum_up(struct rti_tree *tree)
 {
+	struct rti_memory_state *state = &tree->memory;
+
 	if (state->is_modelled && state->summed_changes == state->changes)
 		return;
 	state->summed_changes = state->changes;
-	rti_memory_sum(table, &state->sums);
-	rti_executables_open(&state->executables);
-	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_memory_part *m = &table->members[i].memory;
-
-		if (rti_memory_counts(m))
-			rti_executables_add(&state->executables, m->executable,
-			                    m->look.shared_pages);
-	}
-}
-
-static void sum_reads(struct rti_tree *tree, struct rti_pss_sum *out)
-{
-	struct rti_memory_state *state = &tree->memory;
-
-	if (!state->are_reads_lasting || state->reads_changes != tree->memory.changes ||
-	    state->reads_drift != tree->memory.drift) {
-		rti_pss_sum(tree, &state->reads);
-		state->reads_changes = tree->memory.changes;
-		state->reads_drift = tree->memory.drift;
-		/* What could not be read is tried again, and a tree without memory is not old. */
-		state->are_reads_lasting =
-		    state->reads.has_all && state->reads.oldest_ns < tree->now_ns;
-	}
-	*out = state->reads;
-}
-
-/* Learn from the members that were read at this moment, unless they have changed meanwhile. */
-static void learn_sharing(struct rti_memory_state *memory, const struct rti_member_table *table,
-                          const struct rti_context *ctx, uint64_t now_ns,
-                          const struct rti_pss_sum *sum)
-{
-	struct rti_executables *executables = &memory->executables;
-
-	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_member *m = &table->members[i];
-		const struct rti_pss_part *pss = &m->pss;
-
-		if (!rti_memory_counts(&m->memory) || pss->at_ns != now_ns || !pss->has_kinds ||
-		    rti_pages_to_bytes(ctx, memory->drift - pss->drift) >
-		        sum->bytes / RTI_PSS_DOUBT)
-			continue;
-		rti_executables_measure(executables, m->memory.executable,
-		                        m->memory.look.shared_pages,
-		                        rti_subtract_saturated(pss->pss_bytes, pss->anon_bytes) /
-		                            ctx->platform->page_size);
-	}
-	rti_executables_learn(executables);
-}
-
-/* The members together have less than what one of them has mapped. */
-static void learn_outside_shmem(struct rti_memory_state *memory, const struct rti_context *ctx,
-                                const struct rti_pss_sum *sum)
-{
-	uint64_t shmem = rti_pages_to_bytes(ctx, memory->sums.shmem_pages_max);
-
-	memory->has_outside_shmem =
-	    rti_subtract_saturated(sum->bytes, sum->anon_bytes) < shmem - shmem / RTI_PSS_DOUBT;
-}
-
-/* What was read at this moment corrects the model, which stands in until the next time. */
-static void learn(struct rti_tree *tree, const struct rti_pss_sum *sum)
-{
-	struct rti_memory_state *state = &tree->memory;
-	uint64_t file_pages = rti_executables_pages(&state->executables);
-
-	learn_sharing(state, &tree->table, tree->ctx, tree->now_ns, sum);
-	if (sum->has_all && sum->has_kinds && sum->oldest_ns == tree->now_ns &&
-	    rti_memory_is_within_doubt(sum)) {
-		learn_outside_shmem(state, tree->ctx, sum);
-		state->was_calibrated = true;
-		state->excess_copied_bytes = rti_pages_to_bytes(
-		    tree->ctx,
-		    rti_memory_calibrate(&tree->table, &state->sums,
-		                         sum->anon_bytes / tree->ctx->platform->page_size));
-	}
-	tree->memory.changes++;
-	sum_model(state, &tree->table);
-	state->excess_file_bytes = rti_pages_to_bytes(
-	    tree->ctx,
-	    rti_subtract_saturated(file_pages, rti_executables_pages(&state->executables)));
+	rti_memory_sum(&tree->table, &state->sums);
+	if (!state->is_modelled)
+		return;
+	rti_images_sum(tree);
+	rti_memory_sum_reads(tree, &state->reads);
 }
 
 /* What was read is not possible. If it still is not a second later, and no member has come, the
- * model is wrong. */
-static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum)
+ * model is wrong, and it is learned from all the same. */
+static bool is_contradicted(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 
-	if (state->has_outside_sharer || tree->ledger.self_only ||
-	    rti_memory_is_possible(sum, &state->sums, tree->ctx->platform->page_size)) {
+	if (state->has_outside_sharer ||
+	    rti_reads_are_possible(&state->reads, &state->sums, tree->ctx->platform->page_size)) {
 		state->contradicted_ns = 0;
 		return false;
 	}
@@ -151,62 +78,96 @@ static bool is_contradicted(struct rti_tree *tree, const struct rti_pss_sum *sum
 	}
 	if (tree->now_ns - state->contradicted_ns >= MODEL_IS_WRONG_NS)
 		return false;
-	tree->memory.drift =
-	    rti_add_saturated(tree->memory.drift, state->sums.rss_pages); /* read it all again */
+	state->drift = rti_add_saturated(state->drift, state->sums.rss_pages); /* read it again */
 	return true;
 }
 
-/* Returns whether what was read is impossible. */
-static bool take_read(struct rti_tree *tree, const struct rti_pss_sum *sum)
+/* Read what is due. What was read of all at this moment corrects the model, which stands in until
+ * the next time. */
+static void read_due(struct rti_tree *tree)
 {
-	if (is_contradicted(tree, sum))
-		return true;
-	learn(tree, sum);
-	return false;
+	struct rti_memory_state *state = &tree->memory;
+	struct rti_memory_reads before;
+	uint64_t anon, model, off;
+	bool holds_still;
+
+	if (rti_images_read_due(tree))
+		sum_up(tree);
+	before = state->reads;
+	if (!rti_pss_read_due(tree, &state->reads) || is_contradicted(tree))
+		return;
+	/* Members that run while they are read leave a doubt. A model that is further off is wrong
+	 * all the same. So is one that grows while two reads in a row say the same. */
+	anon = rti_anon_read(&state->reads);
+	model = rti_pages_to_bytes(tree->ctx, state->sums.anon_pages);
+	off = model > anon ? model - anon : anon - model;
+	holds_still = before.has_all && model > anon && anon <= rti_anon_read(&before) + off / 2;
+	if (state->reads.has_all && state->reads.oldest_ns == tree->now_ns &&
+	    (rti_reads_are_within_doubt(&state->reads) || off > state->reads.doubt_bytes ||
+	     holds_still))
+		rti_memory_calibrate(&tree->table, &state->sums,
+		                     anon / tree->ctx->platform->page_size, &state->copied_part);
+	state->changes++;
+	sum_up(tree);
 }
 
-static void measure(struct rti_tree *tree, const struct rti_pss_sum *sum, bool is_impossible)
+/* Whether the kernel has merged equal pages of processes. */
+static bool is_merging(const struct rti_context *ctx)
+{
+	struct rti_scan s;
+	uint64_t pages;
+
+	if (rti_procfs_read(ctx->procfs, RTI_SYS, "kernel/mm/ksm/pages_sharing", RTI_ONE_LINE,
+	                    ctx->buf) < 0)
+		return false;
+	s = rti_scan(ctx->buf->data, ctx->buf->len);
+	return rti_scan_u64(&s, &pages) && pages > 0;
+}
+
+/* What no file of a member shows: shared memory and tmpfs that no process maps, which the cgroup of
+ * the tree is charged for, and pages of several processes that the kernel has merged since they
+ * are equal. That takes 40 us. */
+static void look_outside(struct rti_tree *tree)
+{
+	struct rti_memory_state *state = &tree->memory;
+	const struct rti_cgroup *cgroup = &tree->supervised.cgroup;
+	struct rti_cgroup_memory charged;
+	bool was_merging = state->is_merging;
+
+	if (tree->now_ns < state->outside_until_ns && !state->is_merging && !state->is_forced &&
+	    !tree->is_final)
+		return;
+	state->outside_until_ns = tree->now_ns + OUTSIDE_NS;
+	if (rti_cgroup_dir_of(cgroup, RTI_CGROUP_MEMORY) && !(cgroup->left & RTI_CGROUP_MEMORY) &&
+	    rti_cgroup_read_memory(cgroup, tree->ctx, &charged) == 0)
+		state->charged_shmem_bytes = charged.shmem_bytes;
+	state->is_merging = is_merging(tree->ctx);
+	if (was_merging || state->is_merging)
+		state->changes++;
+}
+
+static void measure(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 
-	state->moment = rti_memory_judge(&(struct rti_memory_facts){
-	    .read = sum,
+	if (!state->is_modelled) {
+		state->moment = (struct rti_footprint){
+			.rss_bytes = rti_pages_to_bytes(tree->ctx, state->sums.rss_pages),
+		};
+		return;
+	}
+	state->moment = rti_footprint_of(&(struct rti_footprint_facts){
+	    .reads = &state->reads,
 	    .sums = &state->sums,
-	    .file_pages = rti_executables_pages(&state->executables),
+	    .mapped = &state->mapped_sum,
+	    .charged_shmem_bytes = state->charged_shmem_bytes,
+	    .is_merging = state->is_merging,
 	    .now_ns = tree->now_ns,
 	    .page_size = tree->ctx->platform->page_size,
-	    .needs_fresh_reads = state->needs_fresh_reads,
-	    .has_outside_shmem = state->has_outside_shmem,
-	    .is_contradicted = is_impossible,
+	    .has_outside_sharer = state->has_outside_sharer,
 	    .has_skipped = tree->discovery.has_skipped,
+	    .lacks_reads = state->lacks_images || !state->may_read,
 	});
-}
-
-static void measure_rss(struct rti_memory_state *state, const struct rti_context *ctx)
-{
-	state->moment = rti_memory_judge_rss(&state->sums, ctx->platform->page_size);
-}
-
-/* Nothing has to be read again yet if nothing has changed. If processes were skipped, there was no
- * upper bound. */
-static bool is_recent(const struct rti_memory_state *memory, uint64_t now_ns)
-{
-	const struct rti_memory_moment *moment = &memory->moment;
-
-	return moment->is_exact && moment->high_bytes == moment->bytes &&
-	       now_ns < moment->exact_until_ns && now_ns - moment->oldest_ns < RTI_PSS_REFRESH_NS;
-}
-
-/* The process is not alone with what it has, but tracked alone: its children come and go unseen. */
-static bool has_unseen_sharers(struct rti_tree *tree)
-{
-	struct rti_member *root = tree->table.members;
-
-	if (tree->memory.has_outside_sharer)
-		return true;
-	return tree->ledger.self_only && tree->table.count > 0 &&
-	       (root->stat.cminflt + root->stat.cmajflt > 0 ||
-	        rti_discovery_has_children(tree, root));
 }
 
 /* Members were looked at up to so long after the time of the sample. */
@@ -223,45 +184,25 @@ static uint64_t rss_pages_of(const struct rti_member *m)
 	return m->memory.is_present ? m->memory.look.rss_pages : 0;
 }
 
-/* Without a model, the sums are moved by what has changed of a member. The most that one member
- * shares is for the peak alone, which does not fall. */
+/* Without a model, the sum is moved by what has changed of a member. */
 static void note_member(struct rti_tree *tree, struct rti_member *m)
 {
-	struct rti_memory_sums *sums = &tree->memory.sums;
 	uint64_t before = rss_pages_of(m);
 
 	rti_memory_note_figures(tree, m);
-	sums->rss_pages += rss_pages_of(m) - before;
-	if (m->memory.is_present)
-		sums->shared_pages_max =
-		    rti_max(sums->shared_pages_max, m->memory.look.shared_pages);
+	tree->memory.sums.rss_pages += rss_pages_of(m) - before;
 }
 
 /* --- Members are looked at one after the other. What one had, another may have by the time that it
  * is looked at: then their sum was never held. --- */
 
-static uint64_t above(uint64_t peak)
-{
-	return rti_add_saturated(peak, peak / NEW_PEAK);
-}
-
-uint64_t rti_memory_peak_bytes(const struct rti_peak_state *peaks)
-{
-	return rti_max(peaks->bytes, peaks->recent_bytes);
-}
-
-/* A sum above this is a new peak that is worth a read of PSS, and is confirmed. */
-static uint64_t new_peak_bytes(const struct rti_peak_state *peaks)
-{
-	return above(rti_memory_peak_bytes(peaks));
-}
-
 /* Whether a sum of this moment, or its lower bound, would be a new peak. */
 static bool has_new_peak(const struct rti_memory_state *memory, const struct rti_peak_state *peaks)
 {
-	const struct rti_memory_moment *moment = &memory->moment;
+	const struct rti_bounds *now = &memory->moment.all, *peak = &peaks->all.bounds;
 
-	return moment->low_bytes > above(peaks->low_bytes) || moment->bytes > new_peak_bytes(peaks);
+	return now->low > rti_add_saturated(peak->low, peak->low / NEW_PEAK) ||
+	       now->bytes > rti_add_saturated(peak->bytes, peak->bytes / NEW_PEAK);
 }
 
 /* What has not run since its clock was read, before it was looked at, has neither ended nor
@@ -325,86 +266,57 @@ static bool look_at_all_again(struct rti_tree *tree)
 	return has_changed;
 }
 
-static void confirm(struct rti_tree *tree, struct rti_pss_sum *sum, bool is_impossible)
+static void confirm(struct rti_tree *tree)
 {
 	if (tree->memory.took_ns < ONE_MOMENT_NS || !has_new_peak(&tree->memory, &tree->peaks) ||
 	    !look_at_all_again(tree))
 		return;
-	sum_model(&tree->memory, &tree->table);
-	sum_reads(tree, sum);
-	measure(tree, sum, is_impossible);
-}
-
-static bool needs_shares(const struct rti_tree *tree)
-{
-	return tree->wants_rows || tree->supervised.on_exit;
+	sum_up(tree);
+	measure(tree);
 }
 
 void rti_memory_sample(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
-	struct rti_pss_sum sum;
-	bool is_impossible;
 
-	state->was_calibrated = false;
+	state->took_ns = 0;
 	if (tree->unchanged_samples == 0) {
 		for (size_t i = SIZE_MAX; rti_watch_up(&tree->watched, &tree->table, &i);)
 			note_member(tree, &tree->table.members[i]);
-		if (state->is_modelled || !tree->watched.is_partial)
-			sum_model(state, &tree->table);
+		if (!state->is_modelled && !tree->watched.is_partial)
+			sum_up(tree);
+		if (state->is_modelled && tree->table.count > 1)
+			note_duration(state, tree->ctx, tree->now_ns);
 	}
-	if (!state->is_modelled) {
-		measure_rss(state, tree->ctx);
-		return;
+	if (state->is_modelled) {
+		look_outside(tree);
+		sum_up(tree);
+		read_due(tree);
 	}
-	state->took_ns = 0;
-	if (tree->unchanged_samples == 0 && tree->table.count > 1)
-		note_duration(state, tree->ctx, tree->now_ns);
-	state->needs_fresh_reads = has_unseen_sharers(tree);
-	if (tree->unchanged_samples > 0 && !state->needs_fresh_reads &&
-	    is_recent(state, tree->now_ns)) {
-		if (state->moment.source == RT_PSS_READ)
-			state->moment.source = RT_PSS_CACHED;
-		return;
-	}
-	sum_reads(tree, &sum);
-	is_impossible = rti_pss_read_due(tree, &sum) && take_read(tree, &sum);
-	measure(tree, &sum, is_impossible);
-	confirm(tree, &sum, is_impossible);
-	state->has_share_scale = false;
-	if (needs_shares(tree))
-		rti_memory_scale_shares(state, &tree->table, state->moment.is_exact);
+	measure(tree);
+	if (state->is_modelled)
+		confirm(tree);
+	state->is_forced = false;
 }
 
-static bool are_samples_rare(const struct rti_tree *tree)
-{
-	return tree->now_ns - tree->sampled_ns >= SAMPLES_ARE_RARE_NS &&
-	       tree->now_ns - tree->memory.rounds.tried_ns >= SAMPLES_ARE_RARE_NS;
-}
-
+/* A read holds up the polls, so only a new peak is read that rests on what a read would show. */
 void rti_memory_poll(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
-	struct rti_pss_sum sum;
 
-	state->was_calibrated = false;
-	sum_model(state, &tree->table);
-	if (!state->is_modelled) {
-		measure_rss(state, tree->ctx);
-		return;
-	}
-	if (needs_shares(tree))
-		rti_memory_count_relatives(&tree->table);
-	sum_reads(tree, &sum);
-	measure(tree, &sum, false);
+	sum_up(tree);
+	measure(tree);
 	state->took_ns = 0;
-	if (has_new_peak(state, &tree->peaks))
-		note_duration(state, tree->ctx, tree->now_ns);
-	confirm(tree, &sum, false);
-	if (state->moment.is_exact || state->moment.bytes <= new_peak_bytes(&tree->peaks) ||
-	    !are_samples_rare(tree))
+	if (!state->is_modelled || !has_new_peak(state, &tree->peaks))
+		return;
+	note_duration(state, tree->ctx, tree->now_ns);
+	confirm(tree);
+	if (state->moment.is_exact || !has_new_peak(state, &tree->peaks))
 		return;
 	rti_rows_keep(tree);
-	if (rti_pss_read_due(tree, &sum))
-		measure(tree, &sum, take_read(tree, &sum));
+	rti_pss_keep_half(&tree->pss_budget, true);
+	read_due(tree);
+	rti_pss_keep_half(&tree->pss_budget, false);
+	state->rounds.next_try_ns = state->images_next_ns = 0; /* a sample may spend it */
+	measure(tree);
 }

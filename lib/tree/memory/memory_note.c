@@ -35,13 +35,11 @@ static uint64_t program_of(const struct rti_context *ctx, const struct rti_membe
 static void enter_program(struct rti_memory_state *memory, const struct rti_context *ctx,
                           struct rti_member *m, const struct rti_member *parent)
 {
-	struct rti_executables *table = &memory->executables;
-
 	if (parent) {
-		m->memory.executable = parent->memory.executable;
-		rti_executables_enter_again(table, m->memory.executable);
+		m->memory.program = parent->memory.program;
+		rti_program_enter_again(&memory->mapped, m->memory.program);
 	} else {
-		m->memory.executable = rti_executables_enter(table, program_of(ctx, m));
+		m->memory.program = rti_program_enter(&memory->mapped, program_of(ctx, m));
 	}
 }
 
@@ -68,13 +66,12 @@ static struct rti_member *find_by_program(const struct rti_memory_state *memory,
                                           const struct rti_member_table *table,
                                           const struct rti_context *ctx, const struct rti_member *m)
 {
-	int executable = rti_executables_find(&memory->executables, program_of(ctx, m));
+	int program = rti_program_find(&memory->mapped, program_of(ctx, m));
 
-	for (size_t i = 0; executable >= 0 && i < table->count; i++) {
+	for (size_t i = 0; program >= 0 && i < table->count; i++) {
 		struct rti_member *other = &table->members[i];
 
-		if (other != m && other->memory.is_present &&
-		    other->memory.executable == executable)
+		if (other != m && other->memory.is_present && other->memory.program == program)
 			return other;
 	}
 	return NULL;
@@ -126,16 +123,19 @@ static void leave(struct rti_memory_state *memory, struct rti_member_table *tabl
                   struct rti_member *m)
 {
 	bool had_space = !m->memory.has_parents_space, has_forked = m->memory.forked > 0;
+	bool has_shared = rti_memory_shares_anon(&m->memory);
 	uint64_t shared = rti_memory_leave(table, m);
 
 	memory->changes++;
+	memory->has_left |= has_shared && had_space;
 	memory->drift = rti_add_saturated(memory->drift, had_space ? shared : 0);
 	/* What its children have from it they may still share with the process that forked it. */
 	if (m->pid == memory->root_pid && !has_forked)
 		memory->has_outside_sharer = false;
 	memory->rounds.next_try_ns = 0; /* what is left may cost less */
-	rti_executables_leave(&memory->executables, m->memory.executable);
-	m->memory.executable = -1;
+	rti_program_leave(&memory->mapped, m->memory.program, m->pid);
+	m->memory.program = -1;
+	rti_member_free_image(m);
 	m->pss = (struct rti_pss_part){ 0 };
 }
 
@@ -231,7 +231,9 @@ static bool is_same(const struct rti_member *m, const struct rti_memory_look *no
 	const struct rti_memory_look *last = &m->memory.look;
 
 	return last->rss_pages == now->rss_pages && last->shared_pages == now->shared_pages &&
-	       last->shmem_pages == now->shmem_pages && last->faults == now->faults &&
+	       last->shmem_pages == now->shmem_pages && last->swap_pages == now->swap_pages &&
+	       last->hugetlb_pages == now->hugetlb_pages &&
+	       (last->faults == now->faults || !rti_memory_shares_anon(&m->memory)) &&
 	       !last->is_torn && !now->is_torn && last->at_ns > m->pss.at_ns;
 }
 
@@ -240,7 +242,8 @@ static void update(struct rti_memory_state *memory, struct rti_member *m,
 {
 	if (!is_same(m, now))
 		memory->changes++;
-	memory->drift = rti_add_saturated(memory->drift, rti_memory_update(&m->memory, now));
+	memory->drift = rti_add_saturated(memory->drift,
+	                                  rti_memory_update(&m->memory, now, memory->copied_part));
 }
 
 void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
@@ -256,7 +259,7 @@ void rti_memory_note(struct rti_tree *tree, struct rti_member *m,
 		return;
 	}
 	if (has_executed(&memory->look, look)) {
-		now.shmem_pages = 0; /* of before */
+		now.shmem_pages = now.swap_pages = now.hugetlb_pages = 0; /* of before */
 		/* stat, which shows the exec, was read after statm, which may be of before. */
 		if (!m->clock.row)
 			rti_memory_look_again(tree, m, &now);
@@ -305,6 +308,8 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 		.shared_pages = f->shared_bytes / page_size,
 		.size_pages = f->size_bytes / page_size,
 		.shmem_pages = f->shmem_bytes / page_size,
+		.swap_pages = f->swap_bytes / page_size,
+		.hugetlb_pages = f->hugetlb_bytes / page_size,
 		.faults = m->stat.minflt,
 		.stack = m->stat.stack,
 		.is_forked = m->stat.flags & RTI_PF_FORKNOEXEC,
@@ -326,4 +331,7 @@ void rti_memory_note_figures(struct rti_tree *tree, struct rti_member *m)
 	    may_be_torn(&m->memory.look, &look))
 		rti_memory_look_again(tree, m, &look);
 	rti_memory_note(tree, m, &look);
+	if (m->memory.lacks_status != !(f->valid & RT_HAS_PEAK_RSS))
+		tree->memory.changes++;
+	m->memory.lacks_status = !(f->valid & RT_HAS_PEAK_RSS);
 }

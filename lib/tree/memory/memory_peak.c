@@ -13,77 +13,105 @@
 #include "tree/state/read_policy.h"
 #include "util/arith.h"
 
+/* By which part, and by how many pages, what a member maps grows until its status is read. */
+#define STATUS_PART 10
+#define STATUS_PAGES 256
+
 static void raise_to(uint64_t *peak, uint64_t bytes)
 {
 	if (*peak < bytes)
 		*peak = bytes;
 }
 
-static void raise_peak(struct rti_peak_state *peaks, uint64_t bytes, bool is_read)
+static void raise_peak(struct rti_peak *peak, uint64_t bytes, bool is_exact)
 {
-	if (peaks->bytes >= bytes)
+	if (peak->bounds.bytes >= bytes)
 		return;
-	peaks->bytes = bytes;
-	peaks->is_read = is_read;
+	peak->bounds.bytes = bytes;
+	peak->is_exact = is_exact;
 }
 
-/* What was read has shown how many copies are none, and how much of their files the members share
- * with others. So it was at the recent peak, too. E.g.: a pool was estimated at 800 MiB, of which
- * 390 MiB are copies. Then it is read: 410 MiB. */
-static void settle_estimates(struct rti_peak_state *peaks, const struct rti_memory_state *memory)
+/* An estimate that rests on copies raises the peak only if they were read, or if a member has ended
+ * before that was possible. Until then it raises the upper bound, which a read may lower again.
+ * E.g.: a pool was estimated at 800 MiB, of which 390 MiB are copies. Then it is read: 410 MiB. */
+static void take_bounds(struct rti_peak *peak, const struct rti_bounds *now, bool is_exact,
+                        uint64_t suspected_bytes, bool has_left)
 {
-	uint64_t copies = rti_min(memory->excess_copied_bytes, peaks->recent_copied_bytes),
-		 files = rti_min(memory->excess_file_bytes, peaks->recent_file_bytes);
-
-	raise_peak(peaks, rti_subtract_saturated(peaks->recent_bytes, copies + files), false);
-	raise_peak(peaks, rti_subtract_saturated(peaks->recent_least_bytes, files), false);
-	peaks->recent_bytes = peaks->recent_least_bytes = 0;
-	peaks->recent_copied_bytes = peaks->recent_file_bytes = 0;
-}
-
-static void take_estimate(struct rti_peak_state *peaks, const struct rti_memory_moment *moment)
-{
-	raise_to(&peaks->recent_least_bytes,
-	         rti_subtract_saturated(moment->bytes, moment->copied_bytes));
-	if (peaks->recent_bytes >= moment->bytes)
-		return;
-	peaks->recent_bytes = moment->bytes;
-	peaks->recent_copied_bytes = moment->copied_bytes;
-	peaks->recent_file_bytes = moment->file_bytes;
-}
-
-static void take_moment(struct rti_peak_state *peaks, const struct rti_memory_state *memory)
-{
-	const struct rti_memory_moment *moment = &memory->moment;
-
-	raise_to(&peaks->rss_bytes, moment->rss_bytes);
-	raise_to(&peaks->low_bytes, moment->low_bytes);
-	raise_to(&peaks->shared_max_bytes, moment->shared_max_bytes);
-	if (memory->was_calibrated)
-		settle_estimates(peaks, memory);
-	if (moment->is_exact) {
-		raise_to(&peaks->read_bytes, moment->bytes);
-		raise_peak(peaks, moment->bytes, true);
+	if (suspected_bytes > 0) {
+		raise_to(&peak->suspected, now->bytes);
+		raise_to(&peak->suspected_high, now->high);
 	} else {
-		take_estimate(peaks, moment);
+		raise_to(&peak->bounds.high, now->high);
 	}
-	raise_peak(peaks, peaks->low_bytes, false);
+	if (has_left) {
+		raise_peak(peak, peak->suspected, false);
+		raise_to(&peak->bounds.high, peak->suspected_high);
+	}
+	if (has_left || suspected_bytes == 0)
+		peak->suspected = peak->suspected_high = 0;
+	raise_peak(peak, rti_max(rti_subtract_saturated(now->bytes, suspected_bytes), now->low),
+	           is_exact && suspected_bytes == 0);
+	raise_to(&peak->bounds.low, now->low);
+}
+
+/* What was suspected can be read no more. */
+static void keep_high(struct rti_peak *peak)
+{
+	raise_to(&peak->bounds.high, peak->suspected_high);
+}
+
+static void take_moment(struct rti_tree *tree)
+{
+	const struct rti_footprint *moment = &tree->memory.moment;
+	struct rti_peak_state *peaks = &tree->peaks;
+	bool has_left = tree->memory.has_left;
+
+	tree->memory.has_left = false;
+	raise_to(&peaks->rss_bytes, moment->rss_bytes);
+	if (!tree->memory.is_modelled)
+		return;
+	if (moment->all.bytes > peaks->parts.all.bytes)
+		peaks->parts = *moment;
+	if (tree->memory.has_unmapped) {
+		keep_high(&peaks->all);
+		keep_high(&peaks->needed);
+	}
+	tree->memory.has_unmapped = false;
+	raise_to(&peaks->pss_bytes, moment->is_pss_read ? moment->pss_bytes : 0);
+	take_bounds(&peaks->all, &moment->all, moment->is_exact, moment->suspected_bytes, has_left);
+	take_bounds(&peaks->needed, &moment->needed, moment->is_needed_exact,
+	            moment->suspected_bytes, has_left);
+	/* No poll saw the peak of the largest member. What one maps several times is in its RSS as
+	 * often, and shared memory may be. */
+	if (rti_memory_counts_once(&tree->memory))
+		raise_peak(&peaks->all, tree->peak_rss_bytes, true);
+}
+
+static void set_peak(const struct rti_peak *peak, uint64_t *bytes, uint64_t *low, uint64_t *high)
+{
+	*bytes = peak->bounds.bytes;
+	*low = peak->bounds.low;
+	*high = rti_max(rti_max(peak->bounds.high, peak->suspected_high), *bytes);
 }
 
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	struct rti_peak_state *peaks = &tree->peaks;
 
-	take_moment(peaks, &tree->memory);
+	take_moment(tree);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
-	out->peak_tree_pss_bytes = peaks->read_bytes;
-	if (!(tree->want & RT_HAS_PEAK_TREE) || peaks->rss_bytes == 0)
+	out->peak_tree_pss_bytes = peaks->pss_bytes;
+	if (!(tree->want & RT_HAS_PEAK_FOOTPRINT) || peaks->rss_bytes == 0)
 		return;
-	out->peak_tree_bytes = rti_memory_peak_bytes(peaks);
-	if (peaks->is_read && peaks->bytes >= peaks->recent_bytes)
-		out->partial |= RT_HAS_PEAK_TREE;
+	set_peak(&peaks->all, &out->peak_footprint_bytes, &out->peak_footprint_low_bytes,
+	         &out->peak_footprint_high_bytes);
+	set_peak(&peaks->needed, &out->peak_needed_bytes, &out->peak_needed_low_bytes,
+	         &out->peak_needed_high_bytes);
+	out->peak_tree_bytes = out->peak_footprint_bytes;
+	if (peaks->all.is_exact)
+		out->partial |= RT_HAS_PEAK_FOOTPRINT;
 	else
-		out->estimated |= RT_HAS_PEAK_TREE;
+		out->estimated |= RT_HAS_PEAK_FOOTPRINT;
 }
 
 /* Whether the last poll will do for a member that has not run since. */
@@ -98,7 +126,7 @@ static void ask_for_rss(const void *arg, const struct rti_member *m, struct rti_
 
 	*out = (struct rti_batch_request){
 		.pid = m->pid,
-		.want = RTI_BATCH_RSS,
+		.want = RTI_BATCH_RSS | RTI_BATCH_PEAK,
 		.idle_ns = is_poll_fresh(tree->now_ns, m) ? m->polled.clock_ns : 0,
 		.idle_rss_pages = RTI_BATCH_ANY_RSS,
 	};
@@ -109,9 +137,27 @@ static void look_at_row(const struct rti_batch_row *row, struct rti_memory_look 
 	out->rss_pages = row->rss_pages;
 	out->shared_pages = row->shared_pages;
 	out->size_pages = row->size_pages;
+	out->shmem_pages = row->shmem_pages;
+	out->swap_pages = row->swap_pages;
+	out->hugetlb_pages = row->hugetlb_pages;
 	out->faults = row->minflt;
 	out->stack = row->stack;
 	out->is_forked = row->has & RTI_BATCH_FORKED;
+}
+
+/* What statm does not tell apart may be shared memory: status does, when it grew by a tenth. */
+static void look_at_status(struct rti_tree *tree, struct rti_member *m, struct rti_memory_look *out)
+{
+	uint64_t before = m->memory.look.shared_pages,
+		 page_kib = tree->ctx->platform->page_size / 1024;
+	struct rti_pid_status status;
+
+	if (out->shared_pages <= before + before / STATUS_PART + STATUS_PAGES ||
+	    rti_read_status(tree, m, &status) < 0)
+		return;
+	out->shmem_pages = status.rss_shmem_kib / page_kib;
+	out->swap_pages = status.swap_kib / page_kib;
+	out->hugetlb_pages = status.hugetlb_kib / page_kib;
 }
 
 /* Faults matter only of members that share anonymous pages. Returns 0, or -errno if the files
@@ -130,6 +176,8 @@ static int look_at_files(struct rti_tree *tree, struct rti_member *m, struct rti
 		*out = (struct rti_memory_look){ 0 };
 		return 0;
 	}
+	if (err == 0)
+		look_at_status(tree, m, out);
 	out->faults = m->stat.minflt;
 	out->stack = m->stat.stack;
 	out->is_forked = m->stat.flags & RTI_PF_FORKNOEXEC;
@@ -166,5 +214,5 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 		rti_post_usage(tree, m);
 	}
 	rti_memory_poll(tree);
-	take_moment(&tree->peaks, &tree->memory);
+	take_moment(tree);
 }

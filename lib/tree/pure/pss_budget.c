@@ -61,7 +61,8 @@ uint64_t rti_pss_saved_ns(const struct rti_pss_budget *budget)
 {
 	if (budget->share >= RTI_PSS_NO_LIMIT)
 		return UINT64_MAX;
-	return budget->saved_ns > 0 ? (uint64_t)budget->saved_ns : 0;
+	return budget->saved_ns > budget->kept_ns ? (uint64_t)(budget->saved_ns - budget->kept_ns)
+	                                          : 0;
 }
 
 bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns)
@@ -71,24 +72,14 @@ bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns)
 
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
 {
-	int64_t missing_ns = (int64_t)cost_ns - budget->saved_ns;
+	int64_t missing_ns = (int64_t)cost_ns - (budget->saved_ns - budget->kept_ns);
 
 	return missing_ns > 0 ? (uint64_t)missing_ns / budget->share * 1000 : 0;
 }
 
-static uint64_t with_half_of_savings(const struct rti_pss_budget *budget, uint64_t cost_ns)
+void rti_pss_keep_half(struct rti_pss_budget *budget, bool keeps)
 {
-	return rti_add_saturated(cost_ns, rti_pss_saved_max_ns(budget) / 2);
-}
-
-bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns)
-{
-	return rti_pss_can_afford(budget, with_half_of_savings(budget, cost_ns));
-}
-
-uint64_t rti_pss_spare_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)
-{
-	return rti_pss_wait_ns(budget, with_half_of_savings(budget, cost_ns));
+	budget->kept_ns = keeps ? (int64_t)rti_pss_saved_max_ns(budget) / 2 : 0;
 }
 
 /* What some process has cost for swapped or huge pages must not set the price of all others at

@@ -17,6 +17,7 @@ struct rti_pss_budget {
 	uint64_t hold_ns; /* longest that one read may take */
 	/* May be spent. Below 0 it has yet to be earned: a read took longer than expected. */
 	int64_t saved_ns;
+	int64_t kept_ns;   /* not to be spent now */
 	uint64_t now_ns;   /* monotonic; as of when */
 	uint64_t spent_ns; /* so far */
 	uint64_t page_ps;  /* what a page has cost, picoseconds */
@@ -52,12 +53,8 @@ bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns);
 /* How long it takes until so much can be afforded. */
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
-/* Whether so much may be spent on what may still be right: if half of the savings is left for what
- * is not. */
-bool rti_pss_can_spare(const struct rti_pss_budget *budget, uint64_t cost_ns);
-
-/* How long it takes until that is so. */
-uint64_t rti_pss_spare_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
+/* Keep half of what can be saved up: what peak polls read may be stale at the next sample. */
+void rti_pss_keep_half(struct rti_pss_budget *budget, bool keeps);
 
 /* A process was read, at this cost. */
 void rti_pss_spend(struct rti_pss_budget *budget, uint64_t rss_bytes, uint64_t cost_ns);

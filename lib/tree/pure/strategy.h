@@ -44,6 +44,7 @@
 #define RTI_ROLLUP_NS 15000u        /* PSS of a process without pages: open, and its mappings */
 #define RTI_ROLLUP_PAGE_PS 43000u   /* picoseconds for each of its pages; then learned */
 #define RTI_ROLLUP_PAGE_MIN_PS 100u /* the same of the largest pages */
+#define RTI_SMAPS_NS 500000u        /* the mappings of a process as text, beside its pages */
 /* A loop without a pause has all in the cache, and a look takes less. The samples after it may be
  * slower ones. */
 #define RTI_LOOK_MIN_NS 200u

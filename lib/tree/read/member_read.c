@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "collect/pid_mm.h"
+#include "collect/pid_status.h"
 #include "tree/gpu/gpu_files.h"
 #include "tree/pure/reaped.h"
 #include "tree/read/served_reads.h"
@@ -573,6 +574,24 @@ bool rti_take_presence(struct rti_member *m)
 
 	m->values.is_proven = false;
 	return is_proven;
+}
+
+int rti_read_status(struct rti_tree *tree, struct rti_member *m, struct rti_pid_status *out)
+{
+	struct member_read r = { .tree = tree, .m = m };
+
+	set_target(&r);
+	return rti_pid_status_read(tree->ctx, &r.target, out);
+}
+
+int rti_read_smaps(struct rti_tree *tree, struct rti_member *m)
+{
+	struct member_read r = { .tree = tree, .m = m };
+	int err;
+
+	set_target(&r);
+	err = rti_pid_mm_read(tree->ctx, &r.target, "smaps", NULL);
+	return err == 0 && tree->ctx->buf->len == 0 ? -ESRCH : err;
 }
 
 int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out)

@@ -27,6 +27,8 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m);
 /* Read one file about the memory of a member. Returns 0 or -errno. */
 int rti_read_statm(struct rti_tree *tree, struct rti_member *m, struct rti_pid_statm *out);
 int rti_read_rollup(struct rti_tree *tree, struct rti_member *m, struct rti_smaps_rollup *out);
+int rti_read_status(struct rti_tree *tree, struct rti_member *m, struct rti_pid_status *out);
+int rti_read_smaps(struct rti_tree *tree, struct rti_member *m); /* into ctx->buf */
 
 /* Whether rti_read_statm() has found the member there since the last call. */
 bool rti_take_presence(struct rti_member *m);

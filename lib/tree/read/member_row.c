@@ -86,8 +86,7 @@ void rti_tree_each(const struct rti_tree *tree,
 
 void rti_rows_begin(struct rti_tree *tree)
 {
-	tree->rows = (struct rti_rows_state){ .count = tree->table.count,
-		                              .is_pss_exact = tree->memory.moment.is_exact };
+	tree->rows = (struct rti_rows_state){ .count = tree->table.count };
 }
 
 /* Once between two samples at most: a poll of a tree in which no member has run moves nothing. */
@@ -95,7 +94,6 @@ void rti_rows_keep(struct rti_tree *tree)
 {
 	if (tree->rows.are_kept)
 		return;
-	rti_memory_scale_shares(&tree->memory, &tree->table, tree->rows.is_pss_exact);
 	for (size_t i = 0; i < tree->rows.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
@@ -107,8 +105,6 @@ void rti_rows_keep(struct rti_tree *tree)
 void rti_rows_want(struct rti_tree *tree)
 {
 	tree->wants_rows = true;
-	if (!tree->rows.are_kept)
-		rti_memory_scale_shares(&tree->memory, &tree->table, tree->rows.is_pss_exact);
 }
 
 void rti_tree_each_sampled(const struct rti_tree *tree,

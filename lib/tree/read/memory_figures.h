@@ -9,17 +9,12 @@
 
 #include "tree/state/state.h"
 
-/* Fill the fields about PSS, after the sums. */
+/* Fill the fields about memory, after the sums. */
 void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want, uint64_t now_ns,
                             struct rt_metrics *out);
 
-/* The same for one member, after rti_memory_scale_shares(). */
+/* The same for one member. */
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
                         struct rt_process *out);
-
-/* Find out what the rows of the last sample need of its memory, unless that is known. is_exact: its
- * sum of PSS was. Before anything moves the members. */
-void rti_memory_scale_shares(struct rti_memory_state *state, struct rti_member_table *table,
-                             bool is_exact);
 
 #endif

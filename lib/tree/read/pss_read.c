@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The PSS of members: which ones to read now, and what is known of them since. */
+/* The PSS of members: which ones to read now, and what is known of them since.
+ *
+ * Only the anonymous pages of members that share some with others need that, by the PSS of those.
+ * If PSS itself is wanted, all members are read in each sample, as far as the budget allows. */
 #include "tree/read/pss_read.h"
 
 #include <errno.h>
@@ -10,6 +13,7 @@
 #include "util/arith.h"
 
 #define FEW_PAGES 256u
+#define MERGING_NS 1000000000u
 #define RETRY_NS 1000000000u /* of what could not be read */
 #define FORGET_COST_NS UINT64_C(60000000000)
 
@@ -23,16 +27,29 @@ static bool has_no_limit(const struct rti_pss_budget *budget)
 	return budget->share >= RTI_PSS_NO_LIMIT;
 }
 
+/* Whether the member may share anonymous pages with others. */
+static bool needs_pss(const struct rti_memory_state *memory, const struct rti_member *m)
+{
+	return memory->is_merging || rti_memory_shares_anon(&m->memory);
+}
+
+/* Nothing that a member does shows that its pages are merged. */
+static uint64_t refresh_ns(const struct rti_memory_state *memory)
+{
+	return memory->is_merging ? MERGING_NS : RTI_MEMORY_REFRESH_NS;
+}
+
 /* drift: reads up to then are no longer good. */
-static bool is_due(uint64_t now_ns, const struct rti_member *m, uint64_t drift)
+static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint64_t drift)
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!rti_memory_counts(&m->memory) || is_unreadable(now_ns, pss))
+	if (!rti_memory_counts(&m->memory) || is_unreadable(tree->now_ns, pss) ||
+	    !(tree->memory.reads_pss || tree->memory.is_forced || needs_pss(&tree->memory, m)))
 		return false;
 	if (!pss->at_ns || pss->error < 0)
 		return true;
-	return pss->drift < drift || now_ns - pss->at_ns >= RTI_PSS_REFRESH_NS;
+	return pss->drift < drift || tree->now_ns - pss->at_ns >= refresh_ns(&tree->memory);
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
@@ -66,6 +83,8 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 
 	pss->error = err;
 	pss->tried_at_ns = tree->now_ns;
+	pss->lazy_free_bytes = err < 0 ? 0 : rollup->lazy_free_kib * 1024;
+	pss->swap_bytes = err < 0 ? 0 : rollup->swap_pss_kib * 1024;
 	if (err < 0)
 		return;
 	pss->at_ns = tree->now_ns;
@@ -146,7 +165,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 		const struct rti_member *m = &tree->table.members[i];
 		uint64_t one_ns;
 
-		if (!is_due(tree->now_ns, m, drift))
+		if (!is_due(tree, m, drift))
 			continue;
 		one_ns = cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
@@ -189,7 +208,7 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 		size_t i = (tree->memory.rounds.next + *at * step) % count;
 		struct rti_member *m = &tree->table.members[i];
 
-		if (is_due(tree->now_ns, m, drift) &&
+		if (is_due(tree, m, drift) &&
 		    rti_pss_is_short(&tree->pss_budget,
 		                     cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m)))
 			return m;
@@ -223,49 +242,26 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	return round;
 }
 
-/* Other processes may have changed what members share with them. Returns whether the budget spares
- * what it costs to read all of it anew. */
-static bool can_spare_all(struct rti_tree *tree, struct round *out)
+static struct round choose_round(struct rti_tree *tree, const struct rti_memory_reads *reads)
 {
-	struct rti_pss_rounds *rounds = &tree->memory.rounds;
-
-	if (tree->now_ns < rounds->next_spare_ns && rounds->spare_changes == tree->memory.changes)
-		return false;
-	*out = plan_round(tree, UINT64_MAX);
-	if (rti_pss_can_spare(&tree->pss_budget, out->cost_ns))
-		return true;
-	rounds->spare_changes = tree->memory.changes;
-	rounds->next_spare_ns =
-	    tree->now_ns + rti_pss_spare_wait_ns(&tree->pss_budget, out->cost_ns);
-	return false;
-}
-
-/* What was never read, or not for long. */
-static struct round plan_old(struct rti_tree *tree, const struct rti_pss_sum *sum)
-{
-	if (sum->has_all && tree->now_ns - sum->oldest_ns < RTI_PSS_REFRESH_NS)
-		return (struct round){ 0 };
-	return plan_round(tree, 0);
-}
-
-static struct round choose_round(struct rti_tree *tree, const struct rti_pss_sum *sum)
-{
-	struct round all;
-
-	if (tree->memory.needs_fresh_reads || has_no_limit(&tree->pss_budget))
+	if (tree->memory.reads_pss || tree->memory.is_forced || has_no_limit(&tree->pss_budget))
 		return plan_round(tree, UINT64_MAX);
-	if (!rti_memory_is_within_doubt(sum))
+	if (!rti_reads_are_within_doubt(reads))
 		return plan_round(tree, tree->memory.drift);
-	if (tree->now_ns > rti_memory_good_until_ns(sum) && can_spare_all(tree, &all))
-		return all;
-	return plan_old(tree, sum);
+	/* What was never read, or not for long. */
+	if (!reads->has_all || tree->now_ns - reads->oldest_ns >= refresh_ns(&tree->memory))
+		return plan_round(tree, 0);
+	return (struct round){ 0 };
 }
 
 /* Read what is due, from where the last round ended, for as long as the budget lasts. What it takes
  * to check and to sum up all members is paid for, too: of 20,000 that is as much as the reads. */
-static bool read_round(struct rti_tree *tree, const struct round *round, struct rti_pss_sum *sum)
+static bool read_round(struct rti_tree *tree, const struct round *round,
+                       struct rti_memory_reads *reads)
 {
-	uint64_t limit_ns = round->reads_a_part ? rti_pss_saved_ns(&tree->pss_budget) : UINT64_MAX;
+	uint64_t limit_ns = round->reads_a_part && !tree->memory.is_forced
+	                        ? rti_pss_saved_ns(&tree->pss_budget)
+	                        : UINT64_MAX;
 	uint64_t own_cpu_ns = tree->ctx->platform->thread_cpu_ns();
 	size_t at = 0;
 	struct rti_member *m = find_due(tree, round->drift, &at);
@@ -283,28 +279,34 @@ static bool read_round(struct rti_tree *tree, const struct round *round, struct 
 	tree->memory.rounds.next =
 	    (tree->memory.rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
 	check_members(tree);
-	rti_pss_sum(tree, sum);
+	rti_memory_sum_reads(tree, reads);
 	rti_pss_spend(&tree->pss_budget, 0, tree->ctx->platform->thread_cpu_ns() - own_cpu_ns);
 	return true;
 }
 
-bool rti_pss_read_due(struct rti_tree *tree, struct rti_pss_sum *sum)
+bool rti_pss_read_due(struct rti_tree *tree, struct rti_memory_reads *reads)
 {
 	const struct rti_pss_budget *budget = &tree->pss_budget;
 	struct round round;
+	bool is_forced = tree->memory.is_forced;
 
-	if (!tree->memory.may_read || tree->now_ns < tree->memory.rounds.next_try_ns)
+	if (!tree->memory.may_read ||
+	    (!is_forced && tree->now_ns < tree->memory.rounds.next_try_ns))
 		return false;
-	tree->memory.rounds.tried_ns = tree->now_ns;
-	round = choose_round(tree, sum);
+	round = choose_round(tree, reads);
 	if (round.cost_ns == 0)
 		return false;
-	if (!rti_pss_can_afford(budget, round.cost_ns)) {
+	if (!is_forced && !rti_pss_can_afford(budget, round.cost_ns)) {
 		tree->memory.rounds.next_try_ns =
 		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
 		return false;
 	}
-	return read_round(tree, &round, sum);
+	return read_round(tree, &round, reads);
+}
+
+uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process
@@ -328,58 +330,58 @@ uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m)
 	return carry_on(ctx, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
-/* By how much the PSS of a member changes if one more process maps what it has mapped of files and
- * shared memory, or one less does. E.g.: it has 200 MiB that three processes have mapped, so 67 MiB
- * are its part: that becomes 100 MiB if one of them ends. The anonymous part may be larger than the
- * whole: what has changed since is added to each for itself. */
-static uint64_t outside_bytes(const struct rti_context *ctx, const struct rti_member *m)
-{
-	uint64_t mapped = rti_pages_to_bytes(ctx, m->memory.look.shared_pages),
-		 part = m->pss.has_kinds
-	                    ? rti_subtract_saturated(m->pss.pss_bytes, m->pss.anon_bytes)
-	                    : mapped;
-
-	if (mapped < 2 * part || mapped == 0)
-		return rti_min(part, mapped);
-	return (uint64_t)((double)part / (double)(mapped - part) * (double)part);
-}
-
 static void add_member(const struct rti_tree *tree, const struct rti_member *m,
-                       struct rti_pss_sum *sum, uint64_t *drift)
+                       struct rti_memory_reads *reads, uint64_t *drift)
 {
 	const struct rti_pss_part *pss = &m->pss;
+	uint64_t anon_pages = rti_memory_anon_pages(&m->memory.look);
+	bool is_read = pss->at_ns && pss->error >= 0;
 
-	if (!sum->error && is_unreadable(tree->now_ns, pss))
-		sum->error = pss->error;
-	if (!pss->at_ns || pss->error < 0) {
-		sum->has_all = false;
+	if (!reads->error && is_unreadable(tree->now_ns, pss))
+		reads->error = pss->error;
+	if (pss->tried_at_ns == tree->now_ns)
+		reads->lazy_free_bytes += pss->lazy_free_bytes;
+	reads->mapped_pages += m->memory.look.shared_pages;
+	reads->has_pss &= is_read && pss->at_ns == tree->now_ns;
+	reads->has_all_pss &= is_read;
+	reads->pss_bytes += is_read ? rti_pss_now(tree->ctx, m) : 0;
+	if (!needs_pss(&tree->memory, m)) {
+		reads->swap_bytes += rti_pages_to_bytes(tree->ctx, m->memory.look.swap_pages);
+		reads->own_anon_bytes += rti_pages_to_bytes(tree->ctx, anon_pages);
 		return;
 	}
-	sum->bytes += rti_pss_now(tree->ctx, m);
-	sum->anon_bytes +=
-	    carry_on(tree->ctx, m, pss->anon_bytes, rti_memory_anon_pages(&m->memory.look));
-	sum->has_kinds &= pss->has_kinds;
-	sum->outside_bytes += outside_bytes(tree->ctx, m);
-	if (*drift > pss->drift)
-		*drift = pss->drift;
-	if (sum->oldest_ns > pss->at_ns)
-		sum->oldest_ns = pss->at_ns;
+	reads->sharer_pages += anon_pages;
+	reads->has_all_swap &= is_read || !m->memory.look.swap_pages;
+	reads->swap_bytes +=
+	    is_read ? pss->swap_bytes : rti_pages_to_bytes(tree->ctx, m->memory.look.swap_pages);
+	if (!is_read || !pss->has_kinds) {
+		reads->has_all = false;
+		return;
+	}
+	reads->shared_anon_bytes += carry_on(tree->ctx, m, pss->anon_bytes, anon_pages);
+	*drift = rti_min(*drift, pss->drift);
+	reads->oldest_ns = rti_min(reads->oldest_ns, pss->at_ns);
 }
 
-void rti_pss_sum(const struct rti_tree *tree, struct rti_pss_sum *out)
+void rti_memory_sum_reads(const struct rti_tree *tree, struct rti_memory_reads *out)
 {
 	uint64_t drift = tree->memory.drift;
 
-	*out =
-	    (struct rti_pss_sum){ .has_all = true, .has_kinds = true, .oldest_ns = tree->now_ns };
+	*out = (struct rti_memory_reads){ .has_all = true,
+		                          .has_all_swap = true,
+		                          .has_all_pss = true,
+		                          .has_pss = tree->memory.reads_pss,
+		                          .oldest_ns = tree->now_ns };
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 
 		out->unknown += m->memory.is_unknown;
 		out->known += m->memory.is_present;
+		out->without_status += m->memory.is_present && m->memory.lacks_status;
 		if (rti_memory_counts(&m->memory))
 			add_member(tree, m, out, &drift);
 	}
 	out->has_all &= out->unknown == 0;
 	out->doubt_bytes = rti_pages_to_bytes(tree->ctx, tree->memory.drift - drift);
+	out->has_pss &= rti_reads_are_within_doubt(out);
 }

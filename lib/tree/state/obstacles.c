@@ -31,7 +31,7 @@ static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, ui
 	if (domains & RT_HAS_RSS)
 		domains |= RT_HAS_PSS;
 	if (domains & RT_HAS_PSS)
-		domains |= RT_HAS_PEAK_TREE;
+		domains |= RT_HAS_PEAK_FOOTPRINT;
 	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
 		obstacles->members_ever[rti_status_bit(left)]++;
 	m->obstacle.met |= domains;
@@ -80,31 +80,22 @@ void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
 	count_ever(&tree->obstacles, m, tree->domains.counters & tree->want);
 }
 
-/* Returns 0 if PSS is exact. What kept statm from being read comes first. */
-static int error_of_pss(const struct rti_obstacles *obstacles,
-                        const struct rti_memory_state *memory, uint64_t want)
-{
-	const struct rti_memory_moment *moment = &memory->moment;
-	int of_rss = rti_status_get(&obstacles->status, RT_HAS_RSS);
-
-	if (!(want & RT_HAS_PSS) || !moment->source || moment->is_exact)
-		return 0;
-	return of_rss < 0 ? of_rss : moment->error;
-}
-
-void rti_obstacles_note_pss(struct rti_tree *tree)
+/* What kept statm from being read comes first. */
+static void note_memory(struct rti_tree *tree, uint64_t has, int err)
 {
 	struct rti_status *status = &tree->obstacles.status;
-	const int rss = rti_status_bit(RT_HAS_RSS), pss = rti_status_bit(RT_HAS_PSS);
-	int err = error_of_pss(&tree->obstacles, &tree->memory, tree->want);
+	const int rss = rti_status_bit(RT_HAS_RSS), bit = rti_status_bit(has);
+	int of_rss = rti_status_get(status, RT_HAS_RSS);
 
-	if (err < 0)
-		rti_status_note(status, RT_HAS_PSS, err);
-	/* Those of the sum over all members have no member. */
-	if (err >= 0 || err == -EDQUOT || err == -EBUSY)
+	if (!(tree->want & has) || err >= 0)
 		return;
-	if (status->met & RT_HAS_RSS) {
-		status->of[pss] = status->of[rss];
+	err = of_rss < 0 ? of_rss : err;
+	rti_status_note(status, has, err);
+	/* Those of the sum over all members have no member. */
+	if (err == -EDQUOT || err == -EBUSY || err == -ENODATA)
+		return;
+	if (of_rss < 0) {
+		status->of[bit] = status->of[rss];
 		return;
 	}
 	for (size_t i = 0; i < tree->table.count; i++) {
@@ -112,11 +103,25 @@ void rti_obstacles_note_pss(struct rti_tree *tree)
 
 		if (m->end.has_exited || !rti_memory_counts(&m->memory) || m->pss.error >= 0)
 			continue;
-		if (!status->of[pss].pid && m->pss.error == err)
-			status->of[pss].pid = m->pid;
-		rti_status_count(status, RT_HAS_PSS);
-		count_ever(&tree->obstacles, m, RT_HAS_PSS);
+		if (!status->of[bit].pid && m->pss.error == err)
+			status->of[bit].pid = m->pid;
+		rti_status_count(status, has);
+		count_ever(&tree->obstacles, m, has);
 	}
+}
+
+void rti_obstacles_note_memory(struct rti_tree *tree)
+{
+	const struct rti_footprint *moment = &tree->memory.moment;
+	int unread = moment->error == -EBUSY ? -EBUSY : -EDQUOT;
+
+	if (tree->memory.reads.error < 0)
+		unread = tree->memory.reads.error;
+
+	note_memory(tree, RT_HAS_FOOTPRINT, moment->is_exact ? 0 : moment->error);
+	note_memory(tree, RT_HAS_NEEDED, moment->is_needed_exact ? 0 : moment->error);
+	if (tree->memory.reads_pss)
+		note_memory(tree, RT_HAS_PSS, moment->is_pss_read ? 0 : unread);
 }
 
 void rti_obstacles_note_gpu(struct rti_tree *tree, uint64_t has, int err, int32_t pid,

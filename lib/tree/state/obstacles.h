@@ -25,7 +25,7 @@ void rti_obstacles_begin_sample(struct rti_obstacles *obstacles,
                                 const struct rti_discovery_state *d);
 
 /* PSS was measured. Note why it is not exact, and the members that it could not be read of. */
-void rti_obstacles_note_pss(struct rti_tree *tree);
+void rti_obstacles_note_memory(struct rti_tree *tree);
 
 /* So many members lack a figure of GPUs, for the reason of the first of them; pid 0: no single
  * one. */

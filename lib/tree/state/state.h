@@ -73,17 +73,20 @@ struct rti_reused_pids {
 	bool is_lacking; /* this sample lacks a process that has the pid of an exited member */
 };
 
-/* The largest sums of memory so far. Written by memory_peak.c only. */
+/* The largest footprint so far, or the largest that is needed. */
+struct rti_peak {
+	struct rti_bounds bounds;
+	bool is_exact; /* bounds.bytes is of a moment that was exact, or of a member's own peak */
+	/* Estimates since the last read that rest on copies: the largest, and its upper bound. */
+	uint64_t suspected, suspected_high;
+};
+
+/* Written by memory_peak.c only. */
 struct rti_peak_state {
-	uint64_t rss_bytes;
-	uint64_t read_bytes; /* of PSS, all of it read */
-	uint64_t bytes;      /* of PSS, read or estimated */
-	bool is_read;        /* bytes is */
-	/* Estimates since the model was last set right: the largest, how much of it is copies, and
-	 * is of files, and the largest without copies. */
-	uint64_t recent_bytes, recent_copied_bytes, recent_file_bytes, recent_least_bytes;
-	uint64_t low_bytes;        /* lower bound of the largest sum */
-	uint64_t shared_max_bytes; /* of files and shared memory: most of one member */
+	uint64_t rss_bytes; /* sum over the members */
+	uint64_t pss_bytes; /* all of it read */
+	struct rti_peak all, needed;
+	struct rti_footprint parts; /* the largest footprint that was seen */
 };
 
 /* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c
@@ -104,8 +107,7 @@ struct rti_sums {
  * them, and only a sample removes any. Written by member_row.c only. */
 struct rti_rows_state {
 	size_t count;
-	bool is_pss_exact; /* the sum of PSS was, in that sample */
-	bool are_kept;     /* what polls move of their rows is in values.figures.row */
+	bool are_kept; /* what polls move of their rows is in values.figures.row */
 };
 
 /* Our own process at the root of a command's tree, which starts the program and reaps what it

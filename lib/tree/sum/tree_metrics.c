@@ -17,11 +17,9 @@
 #include "tree/watch/watched.h"
 
 /* Domains of the tree that no member has. */
-#define NOT_OF_MEMBERS                                                                             \
-	(RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU |   \
-	 RT_HAS_GPU_MEMORY)
+#define NOT_OF_MEMBERS (RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN | FILLED_IN_LATER)
 /* The ones that are filled in after the members are summed up. */
-#define FILLED_IN_LATER (RT_HAS_PSS | RT_HAS_PEAK_TREE | RT_HAS_GPU | RT_HAS_GPU_MEMORY)
+#define FILLED_IN_LATER (RTI_HAS_OF_MEMORY | RT_HAS_GPU | RT_HAS_GPU_MEMORY)
 
 /* Samples in a row without a change until the sums are taken over. Some values of a member, such as
  * the growth of its account, belong to one sample, so they change once more in the one after. */
@@ -255,7 +253,7 @@ void rti_tree_sum_up(struct rti_tree *tree, struct rt_metrics *out)
 	*out = tree->sums.figures;
 	rti_obstacles_begin_sample(&tree->obstacles, &tree->discovery);
 	rti_memory_set_figures(&tree->memory, tree->want, tree->now_ns, out);
-	rti_obstacles_note_pss(tree);
+	rti_obstacles_note_memory(tree);
 	apply_accounts(tree, out);
 	rti_ledger_close(&tree->ledger);
 	set_totals(tree, out);

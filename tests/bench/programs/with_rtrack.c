@@ -75,9 +75,9 @@ void open_target(const struct target *target)
 	if (strstr(target->variant, "events"))
 		opts.flags |= RT_OPT_PROCESS_EVENTS;
 #endif
-#ifdef RT_OPT_NO_PSS_READS /* since 0.3 */
+#ifdef RT_OPT_NO_MEMORY_READS /* since 0.3 */
 	if (strstr(target->variant, "no-pss"))
-		opts.flags |= RT_OPT_NO_PSS_READS;
+		opts.flags |= RT_OPT_NO_MEMORY_READS;
 #endif
 #ifdef RT_PSS_READ /* since 0.2 */
 	if (strcmp(target->variant, "each") == 0) {
@@ -99,7 +99,7 @@ int64_t sample_target(void)
 	int err = rt_sample(tracker, &metrics, sizeof(metrics));
 	uint64_t estimated = 0;
 
-#ifdef RT_HAS_PEAK_TREE /* since 0.3 */
+#ifdef RT_HAS_PEAK_FOOTPRINT /* since 0.3 */
 	estimated = metrics.estimated;
 #endif
 	errno = -err;

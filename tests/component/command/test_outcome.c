@@ -18,7 +18,9 @@ static struct {
 	uint64_t lacking;   /* RT_HAS_ bits that no sample has */
 	uint64_t estimated; /* RT_HAS_ bits */
 	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes;
+	struct rti_footprint parts; /* of the peak */
 	bool has_other_child, is_alive_peak_unknown;
+	bool is_repeated; /* a process maps pages several times */
 	uint64_t cgroup_cpu_ns;
 	uint32_t left;    /* RTI_CGROUP_ bits */
 	int memory_error; /* -errno of the cgroup's peak of memory */
@@ -59,13 +61,16 @@ int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
 	int err = __real_rt_sample(t, out, out_size);
 
 	out->valid |= RT_HAS_CPU | RT_HAS_PEAK_RSS;
-	out->partial = (out->partial | RT_HAS_PEAK_TREE) & ~out->valid;
+	out->partial = (out->partial | RT_HAS_PEAK_FOOTPRINT) & ~out->valid;
 	out->valid &= ~says.lacking;
 	out->estimated = says.estimated;
 	out->partial &= ~says.estimated;
 	out->reasons = 0;
 	out->peak_rss_bytes = says.peak_rss_bytes;
-	out->peak_tree_bytes = says.peak_tree_bytes;
+	out->peak_footprint_bytes = out->peak_tree_bytes = says.peak_tree_bytes;
+	out->peak_footprint_low_bytes = says.peak_tree_low_bytes;
+	out->peak_needed_bytes = says.peak_tree_bytes / 2;
+	out->peak_needed_low_bytes = says.peak_tree_low_bytes / 2;
 	return err;
 }
 
@@ -79,7 +84,8 @@ void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_fact
 	out->alive_peak = 2;
 	out->is_covered_by_cgroup = true;
 	out->cgroup_cpu_ns = says.cgroup_cpu_ns;
-	out->memory_low_bytes = says.peak_tree_low_bytes;
+	out->is_rss_counted_once = !says.is_repeated;
+	out->footprint_parts = says.parts;
 }
 
 struct rti_cgroup *__wrap_rti_tree_cgroup(struct rti_tree *tree)
@@ -223,37 +229,88 @@ START_TEST(peak_of_the_tree_is_bounded_by_those_of_its_processes)
 }
 END_TEST
 
-/* What BPF programs have counted, and whether the estimate can be far too low. */
+/* In MiB. No poll need have seen the peak of the largest process. What that maps several times is
+ * in its RSS as often, and the tree may have held less: then its peak says nothing. */
 static const struct {
-	bool is_counted;
-	uint64_t rowless;
-	uint64_t lacking;
-	bool is_dropped;
-} estimates[] = {
-	{ true, 0, 0, false },
-	{ true, 0, RT_HAS_PEAK_RSS, false },
-	/* each process was waited for */
-	{ true, 1, 0, false },
-	/* no sample need have seen the process that used most */
-	{ true, 1, RT_HAS_PEAK_RSS, true },
-	/* other accounts know which processes are missing */
-	{ false, 1, RT_HAS_PEAK_RSS, false },
+	uint64_t rss, tree, low;
+	bool is_estimated, is_repeated;
+	uint64_t expected, expected_low;
+	bool remains_estimated;
+} largest_cases[] = {
+	{ 4, 6, 3, true, false, 6, 4, true },   { 4, 2, 1, true, false, 4, 4, false },
+	{ 4, 2, 1, false, false, 4, 4, false }, { 4, 6, 5, true, false, 6, 5, true },
+	{ 9, 6, 1, true, true, 6, 1, true },    { 9, 2, 1, false, true, 2, 1, false },
 };
 
-START_TEST(estimate_that_lacks_the_peak_of_a_process_is_dropped)
+START_TEST(peak_of_the_tree_is_at_least_that_of_its_largest_process)
 {
 	struct rt_outcome outcome;
-	uint64_t dropped = estimates[_i].is_dropped ? RT_HAS_PEAK_TREE : 0;
+	bool remains = largest_cases[_i].remains_estimated;
 
-	says.estimated = RT_HAS_PEAK_TREE;
-	says.peak_tree_low_bytes = 3 * MIB;
-	says.is_counted = estimates[_i].is_counted;
-	says.rowless = estimates[_i].rowless;
-	says.lacking = estimates[_i].lacking;
+	says.peak_rss_bytes = largest_cases[_i].rss * MIB;
+	says.is_repeated = largest_cases[_i].is_repeated;
+	says.peak_tree_bytes = largest_cases[_i].tree * MIB;
+	says.peak_tree_low_bytes = largest_cases[_i].low * MIB;
+	says.estimated = largest_cases[_i].is_estimated ? RT_HAS_PEAK_FOOTPRINT : 0;
+	says.memory_error = -ENOENT;
 	outcome = run();
-	ck_assert_uint_eq(outcome.partial & RT_HAS_PEAK_TREE, dropped);
-	ck_assert_uint_eq(outcome.estimated & RT_HAS_PEAK_TREE, RT_HAS_PEAK_TREE & ~dropped);
-	ck_assert_uint_eq(outcome.peak_tree_bytes, (dropped ? 3 : 6) * MIB);
+	ck_assert_uint_eq(outcome.peak_tree_bytes, largest_cases[_i].expected * MIB);
+	ck_assert_uint_eq(outcome.peak_tree_low_bytes, largest_cases[_i].expected_low * MIB);
+	ck_assert_int_eq((outcome.estimated & RT_HAS_PEAK_FOOTPRINT) != 0, remains);
+	ck_assert_int_eq((outcome.partial & RT_HAS_PEAK_FOOTPRINT) != 0, !remains);
+	ck_assert_uint_eq(outcome.peak_tree_kind, RT_PEAK_FOOTPRINT);
+}
+END_TEST
+
+/* The cgroup was charged for 7 MiB, and others may have been for 1 MiB of files. */
+static const struct {
+	uint64_t tree, low;
+	bool is_estimated;
+	uint32_t left;
+	int error;
+	uint64_t expected;
+} charged_cases[] = {
+	{ 12, 0, true, 0, 0, 8 },
+	{ 8, 0, true, 0, 0, 8 },
+	{ 12, 9, true, 0, 0, 9 },                  /* that much is proven */
+	{ 12, 0, false, 0, 0, 12 },                /* it was read */
+	{ 12, 0, true, RTI_CGROUP_MEMORY, 0, 12 }, /* some ran elsewhere */
+	{ 12, 0, true, 0, -ENOENT, 12 },
+};
+
+START_TEST(estimated_peak_is_no_more_than_was_charged_and_files_of_others)
+{
+	struct rt_outcome outcome;
+
+	says.parts.file_high = MIB;
+	says.peak_tree_bytes = charged_cases[_i].tree * MIB;
+	says.peak_tree_low_bytes = charged_cases[_i].low * MIB;
+	says.estimated = charged_cases[_i].is_estimated ? RT_HAS_PEAK_FOOTPRINT : 0;
+	says.left = charged_cases[_i].left;
+	says.memory_error = charged_cases[_i].error;
+	outcome = run();
+	ck_assert_uint_eq(outcome.peak_tree_bytes, charged_cases[_i].expected * MIB);
+}
+END_TEST
+
+START_TEST(parts_of_the_peak_are_those_of_the_largest_footprint)
+{
+	struct rt_outcome outcome;
+
+	says.parts =
+	    (struct rti_footprint){ .anon = 1, .shmem = 2, .file = 3, .hugetlb = 4, .swap = 5 };
+	says.peak_tree_low_bytes = 5 * MIB;
+	outcome = run();
+	ck_assert_uint_eq(outcome.footprint_anon_bytes, 1);
+	ck_assert_uint_eq(outcome.footprint_shmem_bytes, 2);
+	ck_assert_uint_eq(outcome.footprint_file_bytes, 3);
+	ck_assert_uint_eq(outcome.footprint_hugetlb_bytes, 4);
+	ck_assert_uint_eq(outcome.footprint_swap_bytes, 5);
+	ck_assert_uint_eq(outcome.peak_needed_bytes, 3 * MIB);
+	ck_assert_uint_eq(outcome.peak_needed_low_bytes, 5 * MIB / 2);
+	ck_assert_uint_ge(outcome.peak_needed_high_bytes, outcome.peak_needed_bytes);
+	/* Huge pages are in no peak of a process. */
+	ck_assert_uint_eq(outcome.peak_tree_high_bytes, UINT64_MAX);
 }
 END_TEST
 
@@ -378,8 +435,11 @@ int main(void)
 	tcase_add_checked_fixture(marks, set_up, NULL);
 	tcase_add_loop_test(marks, peak_of_the_tree_is_bounded_by_those_of_its_processes, 0,
 	                    sizeof(peaks) / sizeof(peaks[0]));
-	tcase_add_loop_test(marks, estimate_that_lacks_the_peak_of_a_process_is_dropped, 0,
-	                    sizeof(estimates) / sizeof(estimates[0]));
+	tcase_add_loop_test(marks, peak_of_the_tree_is_at_least_that_of_its_largest_process, 0,
+	                    sizeof(largest_cases) / sizeof(largest_cases[0]));
+	tcase_add_loop_test(marks, estimated_peak_is_no_more_than_was_charged_and_files_of_others,
+	                    0, sizeof(charged_cases) / sizeof(charged_cases[0]));
+	tcase_add_test(marks, parts_of_the_peak_are_those_of_the_largest_footprint);
 	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
 	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
 	tcase_add_loop_test(

@@ -107,7 +107,7 @@ int32_t get_pid(size_t member)
 /* The peak is an estimate if it was seen before PSS was read. */
 static void check_equal_masks(const struct rt_metrics *a, const struct rt_metrics *b)
 {
-	const uint64_t other = ~RT_HAS_PEAK_TREE;
+	const uint64_t other = ~RT_HAS_PEAK_FOOTPRINT;
 
 	ck_assert_uint_eq(a->valid & other, b->valid & other);
 	ck_assert_uint_eq(a->partial & other, b->partial & other);

@@ -9,11 +9,10 @@
 #include "suite.h"
 
 /* Time between two samples, ms. */
-#define SOON 20             /* only what is read every time is due */
-#define SELDOM 100          /* status and the files of all threads are due */
-#define REFRESH 1000        /* RSS of processes that do not run is due */
-#define SELDOM_SAMPLED 3000 /* so long after a sample, a peak poll may read PSS */
-#define PSS_REFRESH 10000   /* PSS is due, even if no member has run */
+#define SOON 20           /* only what is read every time is due */
+#define SELDOM 100        /* status and the files of all threads are due */
+#define REFRESH 1000      /* RSS of processes that do not run is due */
+#define PSS_REFRESH 10000 /* PSS is due, even if no member has run */
 
 /* PSS budgets, thousandths of a CPU. */
 #define WIDE_SHARE 500 /* covers every read of a small tree */
@@ -22,12 +21,13 @@
 #define SAMPLE_TIMES 5 /* in every sample: three clocks, and our own CPU time twice */
 #define POLL_TIMES 3   /* in every peak poll: one clock, and our own CPU time twice */
 #define FORK_TIMES 3   /* for each new member that was forked: the time, against its start */
-#define LOOK_TIMES 1   /* in a sample that reads a member of a tree: when it was done */
+#define LOOK_TIMES 1   /* after looks at members, if their memory is wanted: when it was done */
 #define PSS_TIMES 1    /* for each read of PSS: our own CPU time after it */
 /* In a sample that reads PSS: our own CPU time before the first read and at the end. */
 #define ROUND_TIMES 2
 
 #define LAST_PID "sys/kernel/ns_last_pid 1"
+#define MERGED "kernel/mm/ksm/pages_sharing 1" /* of memory, about once a second */
 
 struct cost_fixture {
 	struct family family;

@@ -125,7 +125,8 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES |
-		        RT_HAS_PEAK_RSS | RT_HAS_RSS | RT_HAS_PROCESSES_SEEN | RT_HAS_PEAK_TREE,
+		        RT_HAS_PEAK_RSS | RT_HAS_RSS | RT_HAS_PROCESSES_SEEN |
+		        RT_HAS_PEAK_FOOTPRINT,
 		.max_fds = number % 7 == 0 ? 20 : 0,
 	};
 

@@ -31,7 +31,7 @@ START_TEST(tree_of_three_processes_yields_sums)
 	ck_assert_uint_eq(m.minor_faults, 125);
 	ck_assert_uint_eq(m.voluntary_switches, 10);
 	ck_assert_uint_eq(m.partial,
-	                  RT_HAS_PEAK_TREE |
+	                  RT_HAS_PEAK_FOOTPRINT |
 	                      RT_HAS_PROCESSES_SEEN); /* it may have been higher before */
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
 	ck_assert_int_eq((int)m.rusage.ru_oublock, 5);
@@ -263,7 +263,8 @@ START_TEST(zombie_has_no_memory_and_keeps_its_other_figures)
 	ck_assert_uint_eq(m.pss_bytes, 9 * 1024);
 	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
-	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_RSS | RT_HAS_PEAK_TREE | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial,
+	                  RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 }
 END_TEST
@@ -298,6 +299,8 @@ static void write_zombie_leader_with_thread(void)
 	              "nonvoluntary_ctxt_switches:\t1\n");
 	fixture_write(&fix.root, "proc/100/task/150/statm", "1000 77 10 1 0 100 0\n");
 	fixture_write(&fix.root, "proc/100/task/150/smaps_rollup", "x\nRss: 60 kB\nPss: 55 kB\n");
+	fixture_write(&fix.root, "proc/100/task/150/smaps",
+	              "1000-2000 rw-p 0 0:0 0\nRss: 60 kB\nAnonymous: 60 kB\n");
 }
 
 START_TEST(zombie_leader_with_live_thread_has_the_memory_of_the_thread)
@@ -328,7 +331,7 @@ START_TEST(kernel_thread_has_no_memory_figures)
 	m = take_sample();
 
 	ck_assert_uint_eq((m.valid | m.partial | m.estimated) &
-	                      (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_PEAK_TREE),
+	                      (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT),
 	                  0);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_RSS), -EOPNOTSUPP);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS), -EOPNOTSUPP);
@@ -349,7 +352,7 @@ START_TEST(process_with_exited_threads_has_partial_switches)
 
 	m = take_sample();
 
-	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_TREE | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.voluntary_switches, 9);
 }
 END_TEST

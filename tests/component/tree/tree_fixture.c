@@ -88,9 +88,10 @@ void write_family(void)
 
 void track_process(int pid, uint32_t flags)
 {
-	const struct rt_opts opts = {
-		.size = sizeof(opts), .flags = flags, .root = fix.root.root, .max_fds = 1
-	};
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = flags | RT_OPT_PSS_READS,
+		                      .root = fix.root.root,
+		                      .max_fds = 1 };
 
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, pid, &opts, &faults_ops), 0);
 	begin_final_sample(fix.tracker);
@@ -99,6 +100,7 @@ void track_process(int pid, uint32_t flags)
 void track_with_cached_files(int pid, uint32_t max_fds)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_PSS_READS,
 		                      .root = fix.root.root,
 		                      .max_fds = max_fds };
 

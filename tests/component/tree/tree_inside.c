@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "suite.h"
+#include "tree/read/image_read.h"
 #include "tree/read/member_read.h"
 #include "tree/read/pss_read.h"
 #include "tree/scan/discovery.h"
@@ -67,37 +68,42 @@ static void check_model_sums(struct rti_tree *tree)
 }
 
 /* The program of a member is forgotten once no member runs it. */
-static void check_executables(const struct rti_tree *tree)
+static void check_programs(const struct rti_tree *tree)
 {
-	const struct rti_executables *table = &tree->memory.executables;
+	const struct rti_mapped *mapped = &tree->memory.mapped;
 
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < mapped->count; i++) {
 		uint32_t members = 0;
 
 		for (size_t k = 0; k < tree->table.count; k++) {
 			const struct rti_memory_part *memory = &tree->table.members[k].memory;
 
-			members += memory->is_present && memory->executable == (int)i;
+			members += memory->is_present && memory->program == (int)i;
 		}
-		ck_assert_uint_eq(table->entries[i].members, members);
+		ck_assert_uint_eq(mapped->programs[i].members, members);
 	}
 }
 
-static void check_read_sums(const struct rti_tree *tree)
+/* What is kept is what summing up anew yields. */
+static void check_read_sums(struct rti_tree *tree)
 {
-	const struct rti_pss_sum *kept = &tree->memory.reads;
-	struct rti_pss_sum sum;
+	const struct rti_memory_reads *kept = &tree->memory.reads;
+	const struct rti_mapped_sum mapped = tree->memory.mapped_sum;
+	struct rti_memory_reads sum;
 
-	if (!tree->memory.are_reads_lasting || tree->memory.reads_changes != tree->memory.changes ||
-	    tree->memory.reads_drift != tree->memory.drift)
+	if (tree->memory.summed_changes != tree->memory.changes)
 		return;
-	rti_pss_sum(tree, &sum);
-	ck_assert(sum.has_all && sum.has_kinds == kept->has_kinds && sum.error == kept->error);
-	ck_assert_uint_eq(sum.bytes, kept->bytes);
-	ck_assert_uint_eq(sum.anon_bytes, kept->anon_bytes);
-	ck_assert_uint_eq(sum.outside_bytes, kept->outside_bytes);
+	rti_images_sum(tree);
+	ck_assert_mem_eq(&mapped, &tree->memory.mapped_sum, sizeof(mapped));
+	rti_memory_sum_reads(tree, &sum);
+	ck_assert_uint_eq(sum.known, kept->known);
+	ck_assert_uint_eq(sum.unknown, kept->unknown);
+	ck_assert(sum.has_all == kept->has_all && sum.error == kept->error);
+	ck_assert_uint_eq(sum.own_anon_bytes, kept->own_anon_bytes);
+	ck_assert_uint_eq(sum.shared_anon_bytes, kept->shared_anon_bytes);
 	ck_assert_uint_eq(sum.doubt_bytes, kept->doubt_bytes);
-	ck_assert_uint_eq(sum.oldest_ns, kept->oldest_ns);
+	if (sum.has_all && sum.sharer_pages > 0)
+		ck_assert_uint_eq(sum.oldest_ns, kept->oldest_ns);
 }
 
 void check_memory_sums(struct rt_tracker *tracker)
@@ -107,7 +113,7 @@ void check_memory_sums(struct rt_tracker *tracker)
 	if (!tree->memory.is_modelled)
 		return;
 	check_model_sums(tree);
-	check_executables(tree);
+	check_programs(tree);
 	check_read_sums(tree);
 }
 

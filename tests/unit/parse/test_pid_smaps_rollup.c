@@ -15,7 +15,7 @@ static int parse_rollup_text(const char *text, struct rti_smaps_rollup *out)
 	return rti_parse_smaps_rollup(copy.data, copy.len, out);
 }
 
-START_TEST(smaps_rollup_with_similar_keys_yields_pss_and_its_anonymous_part)
+START_TEST(smaps_rollup_with_similar_keys_yields_pss_and_its_parts)
 {
 	struct rti_smaps_rollup rollup;
 
@@ -23,13 +23,14 @@ START_TEST(smaps_rollup_with_similar_keys_yields_pss_and_its_anonymous_part)
 	    parse_rollup_text(
 		"55c1-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    900 kB\nPss:    384 kB\n"
 		"Pss_Dirty:  113 kB\nPss_Anon:    112 kB\nPss_File:  270 kB\nPss_Shmem:   2 kB\n"
-		"Anonymous:   500 kB\nSwapPss:   7 kB\n",
+		"Anonymous:   500 kB\nLazyFree:   64 kB\nSwapPss:   7 kB\n",
 		&rollup),
 	    0);
 	ck_assert_uint_eq(rollup.rss_kib, 900);
 	ck_assert_uint_eq(rollup.pss_kib, 384);
 	ck_assert(rollup.has_kinds);
 	ck_assert_uint_eq(rollup.pss_anon_kib, 112);
+	ck_assert_uint_eq(rollup.lazy_free_kib, 64);
 }
 END_TEST
 
@@ -40,6 +41,7 @@ START_TEST(smaps_rollup_without_blanks_parses)
 	ck_assert_int_eq(parse_rollup_text("Rss:9kB\nPss:5kB\nPss_Anon:3kB", &rollup), 0);
 	ck_assert_uint_eq(rollup.pss_kib, 5);
 	ck_assert_uint_eq(rollup.pss_anon_kib, 3);
+	ck_assert_uint_eq(rollup.lazy_free_kib, 0);
 }
 END_TEST
 
@@ -110,7 +112,7 @@ int main(void)
 	Suite *suite = suite_create("parse_pid_smaps_rollup");
 	TCase *tests = suite_case(suite, "pid_smaps_rollup");
 
-	tcase_add_test(tests, smaps_rollup_with_similar_keys_yields_pss_and_its_anonymous_part);
+	tcase_add_test(tests, smaps_rollup_with_similar_keys_yields_pss_and_its_parts);
 	tcase_add_test(tests, smaps_rollup_without_blanks_parses);
 	tcase_add_loop_test(tests, smaps_rollup_without_anonymous_part_has_pss_alone, 0, 5);
 	tcase_add_test(tests, smaps_rollup_with_more_anonymous_than_pss_is_clamped);

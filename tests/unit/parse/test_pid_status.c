@@ -22,7 +22,8 @@ static const char status_text[] =
     "(sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
     "TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
     "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nRssAnon:\t  50 kB\nRssFile:\t  40 kB\n"
-    "RssShmem:\t       9 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
+    "RssShmem:\t       9 kB\nVmPTE:\t 5 kB\nVmSwap:\t  33 kB\n"
+    "HugetlbPages:\t  2048 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
     "SigCgt:\t0000000000000002\nvoluntary_ctxt_switches:\t150\nnonvoluntary_ctxt_switches:\t545\n";
 
 START_TEST(status_in_kernel_order_parses_its_keys)
@@ -35,6 +36,8 @@ START_TEST(status_in_kernel_order_parses_its_keys)
 	ck_assert_int_eq(st.tgid, 4242);
 	ck_assert_uint_eq(st.vm_hwm_kib, 123);
 	ck_assert_uint_eq(st.rss_shmem_kib, 9);
+	ck_assert_uint_eq(st.swap_kib, 33);
+	ck_assert_uint_eq(st.hugetlb_kib, 2048);
 	ck_assert_uint_eq(st.voluntary_switches, 150);
 	ck_assert_uint_eq(st.involuntary_switches, 545);
 }
@@ -73,6 +76,22 @@ START_TEST(status_with_missing_keys_reports_those_present)
 }
 END_TEST
 
+/* Kernels without swap or huge pages lack these lines. So does a kernel thread. */
+START_TEST(status_without_swap_and_huge_pages_has_none)
+{
+	static const char *const texts[] = {
+		"Tgid:\t7\nVmHWM:\t9 kB\n",
+		"Tgid:\t7\nVmHWM:\t9 kB\nVmSwap:\tkB\nHugetlbPages:\t-5 kB\n",
+		"Tgid:\t7\nVmHWM:\t9 kB\n VmSwap:\t1 kB\nHugetlbPages\t5 kB\nVmSwapped: 5 kB\n",
+	};
+	struct rti_pid_status st;
+
+	ck_assert_int_eq(parse_status_text(texts[_i], &st), 0);
+	ck_assert_uint_eq(st.swap_kib, 0);
+	ck_assert_uint_eq(st.hugetlb_kib, 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("parse_pid_status");
@@ -81,5 +100,6 @@ int main(void)
 	tcase_add_test(tests, status_in_kernel_order_parses_its_keys);
 	tcase_add_loop_test(tests, status_with_missing_keys_reports_those_present, 0,
 	                    sizeof(statuses) / sizeof(statuses[0]));
+	tcase_add_loop_test(tests, status_without_swap_and_huge_pages_has_none, 0, 3);
 	return suite_run(suite);
 }

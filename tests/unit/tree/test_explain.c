@@ -74,7 +74,7 @@ static const struct {
 	enum rti_cause cause;
 } errors[] = {
 	{ RT_HAS_RSS, -EIO, PID, 1, 0, 0, 0, RTI_CAUSE_READ },
-	{ RT_HAS_PSS, -EBUSY, PID, 1, 0, 0, 0, RTI_CAUSE_PSS_CHANGED },
+	{ RT_HAS_PSS, -EBUSY, PID, 1, 0, 0, 0, RTI_CAUSE_MEMORY_CHANGED },
 	{ RT_HAS_IO, -EACCES, PID, 1, 0, 0, 0, RTI_CAUSE_READ },
 	{ RT_HAS_IO, -EACCES, 0, 1, -EACCES, 0, 0, RTI_CAUSE_READ },
 	{ RT_HAS_IO, -EACCES, PID, 1, -EACCES, 0, 0, RTI_CAUSE_HIDDEN },
@@ -134,9 +134,7 @@ enum state {
 	EVENTS_LOST_SHARED,
 	EVENTS_UNHEARD,
 	EVENTS_UNHEARD_SHARED,
-	GPU_ESTIMATED,
-	PEAK_ESTIMATED,
-	PEAK_ESTIMATED_WITH_PSS,
+	ESTIMATED,
 	IS_VALID
 };
 
@@ -173,11 +171,13 @@ static const struct {
 	{ RT_HAS_PROCESSES_SEEN, EVENTS_UNHEARD_SHARED, RTI_CAUSE_EVENTS_UNHEARD, -EPERM },
 	{ RT_HAS_PROCESSES_SEEN, NOTHING, RTI_CAUSE_EVENTS_OFF, -ENODATA },
 	{ RT_HAS_GPU, NOTHING, RTI_CAUSE_GPU_CLOSED, -ENODATA },
-	{ RT_HAS_GPU, GPU_ESTIMATED, RTI_CAUSE_GPU, -ENODATA },
+	{ RT_HAS_GPU, ESTIMATED, RTI_CAUSE_GPU, -ENODATA },
 	{ RT_HAS_GPU_MEMORY, NOTHING, RTI_CAUSE_GPU_SHARED, -ENODATA },
-	{ RT_HAS_PEAK_TREE, PEAK_ESTIMATED, RTI_CAUSE_PSS_UNWANTED, -ENODATA },
-	{ RT_HAS_PEAK_TREE, PEAK_ESTIMATED_WITH_PSS, RTI_CAUSE_BETWEEN_SAMPLES, -ENODATA },
-	{ RT_HAS_PEAK_TREE, NOTHING, RTI_CAUSE_BETWEEN_SAMPLES, -ENODATA },
+	{ RT_HAS_PSS, ESTIMATED, RTI_CAUSE_PSS_UNWANTED, -ENODATA },
+	{ RT_HAS_FOOTPRINT, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
+	{ RT_HAS_NEEDED, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
+	{ RT_HAS_PEAK_FOOTPRINT, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
+	{ RT_HAS_PEAK_FOOTPRINT, NOTHING, RTI_CAUSE_BETWEEN_SAMPLES, -ENODATA },
 };
 
 static void set_skipped(int error, bool is_new)
@@ -241,12 +241,7 @@ static void set_state(enum state state, uint64_t has)
 	case EVENTS_UNHEARD_SHARED:
 		set_events(RTI_EVENTS_UNAVAILABLE);
 		break;
-	case PEAK_ESTIMATED_WITH_PSS:
-		tree.want = RT_HAS_PSS;
-		last.estimated = has;
-		break;
-	case GPU_ESTIMATED:
-	case PEAK_ESTIMATED:
+	case ESTIMATED:
 		last.estimated = has;
 		break;
 	case IS_VALID:
@@ -271,14 +266,14 @@ END_TEST
 START_TEST(peak_of_the_tree_has_the_cause_of_what_it_lacks)
 {
 	note(RT_HAS_RSS, -EMFILE, PID, 1);
-	ck_assert_int_eq(explain(RT_HAS_PEAK_TREE).error, -EMFILE);
-	last.estimated = RT_HAS_PEAK_TREE;
-	ck_assert_int_eq(explain(RT_HAS_PEAK_TREE).error, -ENODATA);
-	note(RT_HAS_PSS, -EBUSY, PID, 1);
-	ck_assert_int_eq(explain(RT_HAS_PEAK_TREE).cause, RTI_CAUSE_PSS_CHANGED);
+	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).error, -EMFILE);
+	last.estimated = RT_HAS_PEAK_FOOTPRINT;
+	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).error, -ENODATA);
+	note(RT_HAS_FOOTPRINT, -EBUSY, PID, 1);
+	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).cause, RTI_CAUSE_MEMORY_CHANGED);
 	last.estimated = 0;
-	last.partial = RT_HAS_PEAK_TREE;
-	ck_assert_int_eq(explain(RT_HAS_PEAK_TREE).cause, RTI_CAUSE_BETWEEN_SAMPLES);
+	last.partial = RT_HAS_PEAK_FOOTPRINT;
+	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).cause, RTI_CAUSE_BETWEEN_SAMPLES);
 }
 END_TEST
 

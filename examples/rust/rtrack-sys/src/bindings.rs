@@ -3,7 +3,8 @@
 pub const RT_OPT_NO_CHILDREN: u32 = 1;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 2;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 4;
-pub const RT_OPT_NO_PSS_READS: u32 = 8;
+pub const RT_OPT_NO_MEMORY_READS: u32 = 8;
+pub const RT_OPT_PSS_READS: u32 = 64;
 pub const RT_OPT_IO_WITH_REAPED: u32 = 16;
 pub const RT_OPT_OWN_LIMITS: u32 = 32;
 pub const RT_KIND_PID: u32 = 1;
@@ -60,6 +61,7 @@ pub const RT_COMMAND_SUBREAPER_SELF: u32 = 32;
 pub const RT_PEAK_PSS: u32 = 1;
 pub const RT_PEAK_RSS: u32 = 2;
 pub const RT_PEAK_CGROUP: u32 = 3;
+pub const RT_PEAK_FOOTPRINT: u32 = 4;
 pub const RT_PROCESS_FINAL: u32 = 1;
 pub const RT_PROCESS_RUNNING: u32 = 2;
 pub const RT_PROCESS_NO_EXEC: u32 = 4;
@@ -325,8 +327,6 @@ pub struct rt_metrics {
     pub pss_source: u32,
     pub source: u32,
     pub estimated: u64,
-    pub pss_low_bytes: u64,
-    pub pss_high_bytes: u64,
     pub peak_tree_bytes: u64,
     pub read_calls: u64,
     pub write_calls: u64,
@@ -364,6 +364,23 @@ pub struct rt_metrics {
     pub hugepages_free_bytes: u64,
     pub zfs_arc_bytes: u64,
     pub zfs_arc_min_bytes: u64,
+    pub footprint_bytes: u64,
+    pub footprint_low_bytes: u64,
+    pub footprint_high_bytes: u64,
+    pub footprint_anon_bytes: u64,
+    pub footprint_shmem_bytes: u64,
+    pub footprint_file_bytes: u64,
+    pub footprint_hugetlb_bytes: u64,
+    pub needed_bytes: u64,
+    pub needed_low_bytes: u64,
+    pub needed_high_bytes: u64,
+    pub swap_bytes: u64,
+    pub peak_footprint_bytes: u64,
+    pub peak_footprint_low_bytes: u64,
+    pub peak_footprint_high_bytes: u64,
+    pub peak_needed_bytes: u64,
+    pub peak_needed_low_bytes: u64,
+    pub peak_needed_high_bytes: u64,
 }
 extern "C" {
     pub fn rt_sample(
@@ -374,6 +391,9 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_tracker_glance(t: *mut rt_tracker) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_read_memory(t: *mut rt_tracker) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_tracker_fd(t: *const rt_tracker) -> ::std::os::raw::c_int;
@@ -869,6 +889,14 @@ pub struct rt_outcome {
     pub error_bound_ns: u64,
     pub gpu_busy_ns: u64,
     pub gpu_memory_peak_bytes: u64,
+    pub peak_needed_bytes: u64,
+    pub peak_needed_low_bytes: u64,
+    pub peak_needed_high_bytes: u64,
+    pub footprint_anon_bytes: u64,
+    pub footprint_shmem_bytes: u64,
+    pub footprint_file_bytes: u64,
+    pub footprint_hugetlb_bytes: u64,
+    pub footprint_swap_bytes: u64,
 }
 extern "C" {
     pub fn rt_command_wait(

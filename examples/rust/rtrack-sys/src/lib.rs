@@ -43,7 +43,7 @@ pub const RT_HAS_ZFS: u64 = 1 << 28;
 pub const RT_HAS_GPU: u64 = 1 << 29;
 pub const RT_HAS_GPU_MEMORY: u64 = 1 << 30;
 pub const RT_HAS_GPU_ENERGY: u64 = 1 << 31;
-pub const RT_HAS_PEAK_TREE: u64 = 1 << 34;
+pub const RT_HAS_PEAK_FOOTPRINT: u64 = 1 << 34;
 pub const RT_HAS_IO_CALLS: u64 = 1 << 35;
 pub const RT_HAS_CGROUP_CPU_TIME: u64 = 1 << 36;
 pub const RT_HAS_HUGEPAGES: u64 = 1 << 37;
@@ -55,4 +55,7 @@ pub const RT_HAS_CGROUP_MEMORY_EVENTS: u64 = 1 << 43;
 pub const RT_HAS_CGROUP_OOM_KILLS: u64 = 1 << 44;
 pub const RT_HAS_CGROUP_SWAP: u64 = 1 << 45;
 pub const RT_HAS_CGROUP_TASKS_PEAK: u64 = 1 << 46;
+pub const RT_HAS_FOOTPRINT: u64 = 1 << 55;
+pub const RT_HAS_NEEDED: u64 = 1 << 56;
+pub const RT_HAS_TREE_SWAP: u64 = 1 << 57;
 // End of what is written.

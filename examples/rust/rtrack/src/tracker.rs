@@ -24,9 +24,9 @@ pub struct Options {
     pub max_fds: u32,
     /// Receive an event from the kernel for every fork and exit, if the caller is permitted to.
     pub events: bool,
-    /// Largest share of one CPU for reading PSS, in thousandths; 0 means the default.
+    /// Largest share of one CPU for walking page tables, in thousandths; 0 means the default.
     pub pss_share: u32,
-    /// Longest time that reading PSS may block a process, in microseconds; 0 means the default.
+    /// Longest time that one such read may block a process, in microseconds; 0 means the default.
     pub pss_hold_us: u32,
     /// Commands only: record every process, for [`crate::Command::processes`].
     pub list_processes: bool,
@@ -155,6 +155,12 @@ impl Tracker {
     pub fn glance(&mut self) -> io::Result<()> {
         // SAFETY: the handle is live, and borrowed mutably.
         check(unsafe { sys::rt_tracker_glance(self.0.as_ptr()) })
+    }
+
+    /// Have the next sample read all that `footprint_bytes` and `needed_bytes` rest on.
+    pub fn read_memory(&mut self) -> io::Result<()> {
+        // SAFETY: the handle is live, and borrowed mutably.
+        check(unsafe { sys::rt_tracker_read_memory(self.0.as_ptr()) })
     }
 
     /// `Ok` if a figure of the last sample is complete. Otherwise the error says why not.

@@ -179,6 +179,17 @@ fn command_lists_its_processes() {
 }
 
 #[test]
+fn next_sample_reads_memory_that_its_budget_forbids() {
+    let options = Options { pss_hold_us: 1, ..Default::default() };
+    let mut tracker = Tracker::of_pid(std::process::id() as i32, &options).unwrap();
+    tracker.sample().unwrap();
+    assert!(tracker.status(sys::RT_HAS_FOOTPRINT).is_err());
+    tracker.read_memory().unwrap();
+    tracker.sample().unwrap();
+    tracker.status(sys::RT_HAS_FOOTPRINT).unwrap();
+}
+
+#[test]
 fn default_domains_are_among_the_domains() {
     for kind in [Kind::Process, Kind::System] {
         assert_ne!(kind.default_domains() & sys::RT_HAS_CPU, 0);

@@ -11,6 +11,9 @@ struct fake_process processes[CHILDREN + 1];
 
 static char children[64];
 
+/* The last sample: peaks never fall. */
+static struct rt_metrics last;
+
 uint64_t kib(uint64_t pages)
 {
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
@@ -83,6 +86,7 @@ void list_children(void)
 
 void write_pool(int count)
 {
+	last = (struct rt_metrics){ 0 };
 	memset(processes, 0, sizeof(processes));
 	for (int i = 0; i <= count; i++) {
 		make_process(i, i != ROOT);
@@ -125,33 +129,68 @@ void give_savings(void)
 	set_pss_savings(fix.tracker, (int64_t)(100 * MS));
 }
 
-static void check_value(const struct rt_metrics *m)
+static void check_bounds(uint64_t low, uint64_t bytes, uint64_t high)
 {
-	bool is_valid = m->valid & RT_HAS_PSS, is_estimated = m->estimated & RT_HAS_PSS;
+	ck_assert_uint_le(low, bytes);
+	ck_assert_uint_le(bytes, high);
+}
+
+static void check_mark(const struct rt_metrics *m, uint64_t has)
+{
+	bool is_valid = m->valid & has, is_estimated = m->estimated & has;
 
 	ck_assert(is_valid != is_estimated);
-	ck_assert_uint_eq(m->partial & RT_HAS_PSS, 0);
-	ck_assert_int_eq(m->pss_source == RT_PSS_ESTIMATED, is_estimated);
-	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS) < 0, is_estimated);
-	ck_assert_uint_le(m->pss_low_bytes, m->pss_bytes);
-	ck_assert_uint_ge(m->pss_high_bytes, m->pss_bytes);
-	if (is_valid) {
-		ck_assert_uint_eq(m->pss_low_bytes, m->pss_bytes);
-		ck_assert_uint_eq(m->pss_high_bytes, m->pss_bytes);
-	}
-	ck_assert_uint_ge(m->peak_tree_bytes, m->pss_bytes);
+	ck_assert_uint_eq(m->partial & has, 0);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, has) < 0, is_estimated);
+}
+
+static void check_peaks(const struct rt_metrics *m)
+{
+	check_bounds(m->peak_footprint_low_bytes, m->peak_footprint_bytes,
+	             m->peak_footprint_high_bytes);
+	check_bounds(m->peak_needed_low_bytes, m->peak_needed_bytes, m->peak_needed_high_bytes);
+	ck_assert_uint_eq(m->peak_tree_bytes, m->peak_footprint_bytes);
+	ck_assert_uint_ge(m->peak_footprint_low_bytes, m->footprint_low_bytes);
+	ck_assert_uint_ge(m->peak_footprint_high_bytes, m->footprint_high_bytes);
+	ck_assert_uint_ge(m->peak_needed_low_bytes, m->needed_low_bytes);
+	ck_assert_uint_ge(m->peak_needed_high_bytes, m->needed_high_bytes);
+	if (m->valid & RT_HAS_FOOTPRINT)
+		ck_assert_uint_ge(m->peak_footprint_bytes, m->footprint_bytes);
+	if (m->valid & RT_HAS_NEEDED)
+		ck_assert_uint_ge(m->peak_needed_bytes, m->needed_bytes);
+	ck_assert_uint_ge(m->peak_footprint_bytes, last.peak_footprint_bytes);
+	ck_assert_uint_ge(m->peak_footprint_low_bytes, last.peak_footprint_low_bytes);
+	ck_assert_uint_ge(m->peak_needed_bytes, last.peak_needed_bytes);
+	ck_assert_uint_ge(m->peak_needed_low_bytes, last.peak_needed_low_bytes);
 }
 
 struct rt_metrics sample_pool_after(uint64_t ns)
 {
 	struct rt_metrics m = take_sample_after(ns);
 
-	check_value(&m);
+	check_mark(&m, RT_HAS_FOOTPRINT);
+	check_mark(&m, RT_HAS_NEEDED);
+	check_bounds(m.footprint_low_bytes, m.footprint_bytes, m.footprint_high_bytes);
+	check_bounds(m.needed_low_bytes, m.needed_bytes, m.needed_high_bytes);
+	ck_assert_uint_eq(m.footprint_bytes, m.footprint_anon_bytes + m.footprint_shmem_bytes +
+	                                         m.footprint_file_bytes +
+	                                         m.footprint_hugetlb_bytes);
+	ck_assert_uint_le(m.needed_bytes, m.footprint_bytes - m.footprint_file_bytes);
+	check_peaks(&m);
+	last = m;
 	return m;
 }
 
-void check_exact(const struct rt_metrics *m, uint64_t pages)
+void check_exact(const struct rt_metrics *m, uint64_t anon, uint64_t files)
 {
-	ck_assert_uint_eq(m->pss_bytes, pages_to_bytes(pages));
-	ck_assert_uint_ne(m->valid & RT_HAS_PSS, 0);
+	ck_assert_uint_eq(m->footprint_anon_bytes, pages_to_bytes(anon));
+	ck_assert_uint_eq(m->footprint_file_bytes, pages_to_bytes(files));
+	ck_assert_uint_eq(m->needed_bytes, pages_to_bytes(anon) + m->footprint_shmem_bytes);
+	ck_assert_uint_ne(m->valid & RT_HAS_NEEDED, 0);
+}
+
+void check_estimate(const struct rt_metrics *m, int error)
+{
+	ck_assert_uint_ne(m->estimated & RT_HAS_NEEDED, 0);
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_NEEDED), error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A pool of fake processes, on top of the member fixture: a root that has executed a program,
  * and children that it has forked. A test says what their files show of their memory. The
- * tracker may use a thousandth of a CPU for PSS, so what was saved at the start lasts for all
- * reads of a test. */
+ * tracker may use a thousandth of a CPU to walk page tables, so what was saved at the start lasts
+ * for all reads of a test. */
 #ifndef POOL_FIXTURE_H
 #define POOL_FIXTURE_H
 
@@ -43,15 +43,19 @@ void track_pool(int count);
 void fork_child(int i);
 void end_child(int i);
 
-/* Read nothing more of PSS, until give_savings(). A second earns enough for some reads. */
+/* Walk no more page tables, until give_savings(). A second earns enough for some reads. */
 void take_savings(void);
 void give_savings(void);
 
-/* Take a sample. Asserts what holds of any: PSS is either valid or estimated, and within its
- * bounds. */
+/* Take a sample. Asserts what holds of any: each figure is either valid or estimated, within its
+ * bounds, and the sum of its parts; and no peak falls. */
 struct rt_metrics sample_pool_after(uint64_t ns);
 
-/* Assert that PSS is valid, and so many pages. */
-void check_exact(const struct rt_metrics *m, uint64_t pages);
+/* Assert that the needed memory is exact, and that the footprint has so many pages. That is exact
+ * only of one process: of the files, each process may map others of the pages. */
+void check_exact(const struct rt_metrics *m, uint64_t anon, uint64_t files);
+
+/* Assert that the needed memory is an estimate, with that reason. */
+void check_estimate(const struct rt_metrics *m, int error);
 
 #endif

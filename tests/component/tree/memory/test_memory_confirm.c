@@ -18,7 +18,7 @@ static void track_children(void)
 		set_pages(i, ANON, FILES, 1);
 		write_process(i);
 	}
-	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS, .max_fds = 1 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_MEMORY_READS, .max_fds = 1 });
 }
 
 /* What happens to the child that was looked at first, while the other one is looked at. */
@@ -92,10 +92,10 @@ static void change_in_poll(int change)
 
 static void check_peak(const struct rt_metrics *m, uint64_t anon)
 {
-	ck_assert_uint_ge(m->peak_tree_bytes, pages_to_bytes(anon));
-	ck_assert_uint_le(m->peak_tree_bytes, pages_to_bytes(anon + 3 * FILES));
-	ck_assert_uint_ge(m->pss_low_bytes, pages_to_bytes(anon));
-	ck_assert_uint_le(m->pss_low_bytes, pages_to_bytes(anon + FILES));
+	ck_assert_uint_ge(m->peak_footprint_bytes, pages_to_bytes(anon));
+	ck_assert_uint_le(m->peak_footprint_bytes, pages_to_bytes(anon + 3 * FILES));
+	ck_assert_uint_ge(m->footprint_low_bytes, pages_to_bytes(anon));
+	ck_assert_uint_le(m->footprint_low_bytes, pages_to_bytes(anon + FILES));
 }
 
 START_TEST(peak_has_what_members_have_after_a_long_look)
@@ -150,14 +150,14 @@ START_TEST(peak_has_what_the_only_member_with_memory_had_before_it_ended)
 	make_process(1, false);
 	set_pages(1, ANON, FILES, 1);
 	write_process(1);
-	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS, .max_fds = 1 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_MEMORY_READS, .max_fds = 1 });
 	look_ns = SLOW_NS;
 	event = (struct event){ 0, 1 };
 	faults_before_open("100/statm", happen, &event);
 	m = take_sample_after(0);
 
-	ck_assert_uint_ge(m.peak_tree_bytes, pages_to_bytes(ANON));
-	ck_assert_uint_le(m.peak_tree_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_ge(m.peak_footprint_bytes, pages_to_bytes(ANON));
+	ck_assert_uint_le(m.peak_footprint_bytes, pages_to_bytes(ANON + FILES));
 }
 END_TEST
 
@@ -178,8 +178,8 @@ START_TEST(peak_poll_has_what_members_have_after_a_long_look)
 	ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
 	m = take_sample_after(SECOND);
 
-	ck_assert_uint_ge(m.peak_tree_bytes, pages_to_bytes(anon));
-	ck_assert_uint_le(m.peak_tree_bytes, pages_to_bytes(anon + 3 * FILES));
+	ck_assert_uint_ge(m.peak_footprint_bytes, pages_to_bytes(anon));
+	ck_assert_uint_le(m.peak_footprint_bytes, pages_to_bytes(anon + 3 * FILES));
 }
 END_TEST
 

@@ -28,7 +28,7 @@ static void run_program(int i, const char *exe)
 
 static struct rt_metrics track_and_sample(void)
 {
-	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_MEMORY_READS });
 	return sample_pool_after(0);
 }
 
@@ -49,7 +49,8 @@ START_TEST(forked_daemon_shares_with_a_member_that_runs_its_program)
 	m = track_and_sample();
 
 	ck_assert_uint_eq(m.processes, 4);
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(100 + (_i == 0 ? 1 : 2) * ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes,
+	                  pages_to_bytes(100 + (_i == 0 ? 1 : 2) * ANON + FILES));
 }
 END_TEST
 
@@ -62,13 +63,13 @@ START_TEST(forked_daemon_that_is_read_late_shares_with_a_member_that_runs_its_pr
 	run_program(2, "/bin/sh");
 	faults_on_read("101/statm", -EACCES);
 	m = track_and_sample();
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
 
 	faults_on_read("101/statm", 0);
 	run_child(1);
 	m = sample_pool_after(SECOND);
 
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
 	ck_assert_uint_eq(m.rss_bytes, pages_to_bytes(2 * (ANON + FILES)));
 }
 END_TEST
@@ -84,10 +85,10 @@ START_TEST(vforked_child_has_the_space_for_itself_once_its_parent_has_ended)
 	struct rt_metrics m;
 
 	write_pool(1);
-	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_MEMORY_READS });
 	get_platform(fix.tracker)->have_same_memory = have_same_memory;
 	m = sample_pool_after(0);
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
 
 	fake_process_remove(&fix.root, 100);
 	end_cpu_clock(ROOT);
@@ -97,7 +98,7 @@ START_TEST(vforked_child_has_the_space_for_itself_once_its_parent_has_ended)
 	m = sample_pool_after(SECOND);
 
 	ck_assert_uint_eq(m.processes, 1);
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + 10 + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + 10 + FILES));
 }
 END_TEST
 
@@ -114,7 +115,7 @@ START_TEST(child_shares_with_a_parent_that_cannot_be_looked_at_any_more)
 
 	write_pool(0);
 	m = track_and_sample();
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
 	fork_child(1);
 	faults_before_open("101/statm", refuse_stat_of_root, NULL);
 
@@ -122,7 +123,7 @@ START_TEST(child_shares_with_a_parent_that_cannot_be_looked_at_any_more)
 
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_CPU), -EACCES);
 	ck_assert_uint_eq(m.rss_bytes, pages_to_bytes(2 * (ANON + FILES)));
-	ck_assert_uint_eq(m.pss_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
 }
 END_TEST
 

@@ -343,7 +343,7 @@ START_TEST(samples_with_few_free_descriptors_read_all_members)
 	struct rt_metrics m;
 
 	write_tree(CHILDREN);
-	track_tree((struct rt_opts){ .max_fds = 1024 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_PSS_READS, .max_fds = 1024 });
 	take_sample_after(0);
 
 	for (unsigned free_files = 3; free_files <= 12; free_files++)

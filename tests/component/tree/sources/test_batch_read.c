@@ -58,7 +58,7 @@ END_TEST
 /* Follow the family without reading PSS. */
 static struct rt_tracker *track_without_pss(void)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_PSS_READS };
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_MEMORY_READS };
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, get_pid(0), &opts), 0);

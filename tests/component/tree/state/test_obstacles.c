@@ -198,9 +198,6 @@ START_TEST(kernel_without_rollup_leaves_an_estimate_with_the_reason)
 	check_obstacle(RT_HAS_PSS, RT_OBSTACLE_KERNEL, -ENOENT, 100, "smaps_rollup");
 	check_members(RT_HAS_PSS, 3, 3);
 	check_text(RT_HAS_PSS, "CONFIG_PROC_PAGE_MONITOR");
-	/* The peak of the tree is estimated for the same reason. */
-	check_obstacle(RT_HAS_PEAK_TREE, RT_OBSTACLE_KERNEL, -ENOENT, 100, "smaps_rollup");
-	check_members(RT_HAS_PEAK_TREE, 3, 3);
 }
 END_TEST
 
@@ -212,12 +209,10 @@ START_TEST(count_of_members_so_far_never_falls)
 	faults_on_open("/smaps_rollup", -EACCES);
 	take_sample();
 	check_members(RT_HAS_PSS, 3, 3);
-	check_members(RT_HAS_PEAK_TREE, 3, 3);
 
 	faults_on_open("102/statm", -EACCES);
 	take_sample();
 	check_members(RT_HAS_PSS, 1, 3);
-	check_members(RT_HAS_PEAK_TREE, 1, 3);
 	faults_on_open("102/statm", 0);
 	faults_on_open("/smaps_rollup", 0);
 }

@@ -42,7 +42,7 @@ START_TEST(budget_that_is_used_up_names_the_option)
 	struct rt_obstacle o;
 
 	write_tree(2);
-	track_tree((struct rt_opts){ .pss_share = 7 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_PSS_READS, .pss_share = 7 });
 	set_pss_savings(fix.tracker, 0);
 	take_sample_after(0);
 
@@ -61,7 +61,7 @@ START_TEST(process_that_is_too_large_to_read_is_named_with_the_option)
 	struct rt_obstacle o;
 
 	write_tree(2);
-	track_tree((struct rt_opts){ .pss_hold_us = 3 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_PSS_READS, .pss_hold_us = 3 });
 	take_sample_after(0);
 
 	o = get_obstacle(RT_HAS_PSS);
@@ -84,7 +84,7 @@ START_TEST(process_that_is_too_large_to_read_is_the_first_with_memory)
 
 	write_tree(2);
 	fake_process_write(&fix.root, &root);
-	track_tree((struct rt_opts){ .pss_hold_us = 3 });
+	track_tree((struct rt_opts){ .flags = RT_OPT_PSS_READS, .pss_hold_us = 3 });
 	take_sample_after(0);
 
 	o = get_obstacle(RT_HAS_PSS);
@@ -99,29 +99,29 @@ START_TEST(flag_that_forbids_reads_is_named)
 	struct rt_obstacle o;
 
 	write_tree(2);
-	track_tree((struct rt_opts){ .flags = RT_OPT_NO_PSS_READS });
+	track_tree((struct rt_opts){ .flags = RT_OPT_NO_MEMORY_READS | RT_OPT_PSS_READS });
 	take_sample_after(0);
 
 	o = get_obstacle(RT_HAS_PSS);
 	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
-	ck_assert_msg(strstr(o.text, "RT_OPT_NO_PSS_READS") != NULL, "%s", o.text);
-	o = get_obstacle(RT_HAS_PEAK_TREE);
-	ck_assert_int_eq(o.error, -EDQUOT);
+	ck_assert_msg(strstr(o.text, "RT_OPT_NO_MEMORY_READS") != NULL, "%s", o.text);
 }
 END_TEST
 
-START_TEST(peak_without_pss_names_what_is_not_wanted)
+START_TEST(pss_that_was_not_asked_for_names_the_option)
 {
 	struct rt_obstacle o;
 
 	write_tree(2);
-	track_tree((struct rt_opts){ .want = RT_HAS_RSS | RT_HAS_PEAK_TREE });
+	track_tree((struct rt_opts){ 0 });
 	take_sample_after(0);
 
-	o = get_obstacle(RT_HAS_PEAK_TREE);
+	o = get_obstacle(RT_HAS_PSS);
 
 	ck_assert_uint_eq(o.kind, RT_OBSTACLE_OPTIONS);
-	ck_assert_msg(strstr(o.text, "RT_HAS_PSS is not in rt_opts.want") != NULL, "%s", o.text);
+	ck_assert_msg(strstr(o.text, "add RT_HAS_PSS to rt_opts.want, or set RT_OPT_PSS_READS") !=
+	                  NULL,
+	              "%s", o.text);
 }
 END_TEST
 
@@ -133,9 +133,9 @@ START_TEST(peak_that_was_read_is_a_lower_bound_without_an_obstacle)
 	write_tree(2);
 	track_tree((struct rt_opts){ 0 });
 	m = take_sample_after(0);
-	ck_assert_uint_ne(m.partial & RT_HAS_PEAK_TREE, 0);
+	ck_assert_uint_ne(m.partial & RT_HAS_PEAK_FOOTPRINT, 0);
 
-	o = get_obstacle(RT_HAS_PEAK_TREE);
+	o = get_obstacle(RT_HAS_PEAK_FOOTPRINT);
 
 	ck_assert_uint_eq(o.kind, RT_OBSTACLE_UNSEEN);
 	ck_assert_int_eq(o.error, -ENODATA);
@@ -153,7 +153,7 @@ int main(void)
 	tcase_add_test(tests, process_that_is_too_large_to_read_is_named_with_the_option);
 	tcase_add_test(tests, process_that_is_too_large_to_read_is_the_first_with_memory);
 	tcase_add_test(tests, flag_that_forbids_reads_is_named);
-	tcase_add_test(tests, peak_without_pss_names_what_is_not_wanted);
+	tcase_add_test(tests, pss_that_was_not_asked_for_names_the_option);
 	tcase_add_test(tests, peak_that_was_read_is_a_lower_bound_without_an_obstacle);
 	return suite_run(suite);
 }

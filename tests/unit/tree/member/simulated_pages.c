@@ -17,6 +17,7 @@ static const struct rti_context no_files;
 void pages_set_up(void)
 {
 	memset(&world, 0, sizeof(world));
+	world.copied = 1;
 	ck_assert_int_eq(rti_member_table_init(&world.table, 0), 0);
 }
 
@@ -232,7 +233,7 @@ static void look_once(int i)
 		leave(i);
 		pages_join(i, &look);
 	} else {
-		rti_memory_update(memory, &look);
+		rti_memory_update(memory, &look, world.copied);
 	}
 }
 

@@ -25,6 +25,7 @@ struct pages_world {
 	uint64_t last_stack;
 	struct rti_member_table table;
 	struct rti_memory_sums sums; /* of the last look */
+	double copied;               /* part of the faults that is taken for copies */
 	unsigned seed, looks;
 };
 

@@ -310,19 +310,18 @@ START_TEST(clock_that_goes_back_earns_nothing)
 }
 END_TEST
 
-START_TEST(half_of_the_savings_is_not_to_spare)
+START_TEST(half_of_the_savings_is_kept_for_later)
 {
 	begin_budget(10, 0);
-	ck_assert(rti_pss_can_spare(&fix.budget, SAVINGS_NS / 2));
-	ck_assert(!rti_pss_can_spare(&fix.budget, SAVINGS_NS / 2 + 1));
+	rti_pss_keep_half(&fix.budget, true);
+	ck_assert(rti_pss_can_afford(&fix.budget, SAVINGS_NS / 2));
+	ck_assert(!rti_pss_can_afford(&fix.budget, SAVINGS_NS / 2 + 1));
 	spend(0, SAVINGS_NS / 2);
-	ck_assert(!rti_pss_can_spare(&fix.budget, 1));
-	ck_assert_uint_eq(rti_pss_spare_wait_ns(&fix.budget, MS), SECOND / 10);
-	pass(SECOND / 10 - 1);
-	ck_assert(!rti_pss_can_spare(&fix.budget, MS));
-	pass(1000);
-	ck_assert(rti_pss_can_spare(&fix.budget, MS));
-	ck_assert_uint_eq(rti_pss_spare_wait_ns(&fix.budget, MS / 2), 0);
+	ck_assert(!rti_pss_can_afford(&fix.budget, 1));
+	ck_assert_uint_eq(rti_pss_wait_ns(&fix.budget, MS), SECOND / 10);
+	rti_pss_keep_half(&fix.budget, false);
+	ck_assert(rti_pss_can_afford(&fix.budget, SAVINGS_NS / 2));
+	ck_assert_uint_eq(rti_pss_wait_ns(&fix.budget, SAVINGS_NS / 2), 0);
 }
 END_TEST
 
@@ -334,7 +333,7 @@ START_TEST(least_part_grows_with_the_tree_and_can_be_saved_up)
 	ck_assert_uint_eq(rti_pss_least_part_ns(&fix.budget, 20000), SAVINGS_NS / 4);
 	ck_assert_uint_eq(rti_pss_least_part_ns(&fix.budget, 10000000), SAVINGS_NS / 4);
 	/* So that half of the savings may be left beside it. */
-	ck_assert(rti_pss_can_spare(&fix.budget, rti_pss_least_part_ns(&fix.budget, 20000)));
+	ck_assert(rti_pss_can_afford(&fix.budget, rti_pss_least_part_ns(&fix.budget, 20000)));
 }
 END_TEST
 
@@ -353,7 +352,7 @@ int main(void)
 	tcase_add_loop_test(limits, budget_without_limit_affords_any_read, 0, 2);
 	tcase_add_loop_test(limits, budget_after_the_wait_affords_the_cost, 0, 4);
 	tcase_add_test(limits, clock_that_goes_back_earns_nothing);
-	tcase_add_test(limits, half_of_the_savings_is_not_to_spare);
+	tcase_add_test(limits, half_of_the_savings_is_kept_for_later);
 	tcase_add_test(limits, least_part_grows_with_the_tree_and_can_be_saved_up);
 	tcase_add_loop_test(costs, prediction_after_reads_matches_their_cost_per_page, 0, 4);
 	tcase_add_loop_test(costs, prediction_after_one_odd_read_has_moved_by_less_than_twice, 0,
