@@ -21,8 +21,8 @@ function slice(first, last,    i, sum, peak, most_processes, mark)
 	mark = " "
 	for (i = first; i <= last; i++) {
 		sum += cores[i]
-		if (pss[i] > peak) {
-			peak = pss[i]
+		if (memory[i] > peak) {
+			peak = memory[i]
 			mark = estimated[i] ? "~" : " "
 		}
 		if (processes[i] > most_processes)
@@ -30,7 +30,7 @@ function slice(first, last,    i, sum, peak, most_processes, mark)
 	}
 	sum /= last - first + 1
 	printf "%8.1f  %5.2f %s  %s%8.1f %s  %8d\n", time[last] - time[1], sum, bar(sum / cpus),
-	       mark, peak, bar(most_pss ? peak / most_pss : 0), most_processes
+	       mark, peak, bar(most_memory ? peak / most_memory : 0), most_processes
 }
 
 NR == 1 {
@@ -43,16 +43,16 @@ NR == 1 {
 	rows++
 	time[rows] = $column["timestamp"]
 	cores[rows] = $column["cores_used"]
-	pss[rows] = $column["pss_bytes"] / 1048576
-	estimated[rows] = $column["estimated"] ~ /pss_bytes/
+	memory[rows] = $column["footprint_bytes"] / 1048576
+	estimated[rows] = $column["estimated"] ~ /footprint_bytes/
 	processes[rows] = $column["processes"]
-	if (pss[rows] > most_pss)
-		most_pss = pss[rows]
+	if (memory[rows] > most_memory)
+		most_memory = memory[rows]
 }
 
 END {
 	slices = rows < 16 ? rows : 16
-	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "PSS, MiB", width,
+	printf "%8s  %5s %-*s  %9s %-*s  %8s\n", "seconds", "cores", width, "", "MiB", width,
 	       "~ estimate", "processes"
 	for (s = 0; s < slices; s++)
 		slice(int(s * rows / slices) + 1, int((s + 1) * rows / slices))

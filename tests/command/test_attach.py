@@ -297,7 +297,7 @@ class Attach(Case):
         self.assertTrue(is_alive(target.pid))
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
-    def test_io_of_other_user_is_unknown_and_pss_an_estimate(self) -> None:
+    def test_io_of_other_user_is_unknown_and_memory_an_estimate(self) -> None:
         target = self.start(["sleep", "30"])
         words = ["attach", str(target.pid), "-i", "0.05", "--count", "2"]
         try:
@@ -307,8 +307,8 @@ class Attach(Case):
         self.assertEqual(done.returncode, 0)
         for row in csv.DictReader(done.stdout.splitlines()):
             self.assertEqual((row["d_read_bytes"], row["d_write_bytes"]), ("", ""))
-            self.assertGreater(int(row["pss_bytes"]), 0)
-            self.assertIn("pss_bytes", row["estimated"].split())
+            self.assertGreater(int(row["footprint_bytes"]), 0)
+            self.assertIn("footprint_bytes", row["estimated"].split())
         self.assertRegex(done.stderr, r"(?m)^  read +unknown")
         said = " ".join(done.stderr.split())
         self.assertIn(f"read, written: The caller may not read /proc/{target.pid}/io", said)
@@ -370,8 +370,9 @@ print(time.process_time() - before, flush=True)
         for form, name, unit in (("csv", "pss_bytes", 1024), ("csv-v1", "pss", 1),
                                  ("csv-v5", "process_memory_mib", 1 / 1024)):
             before = pss_kib(target.pid)
+            fields = ["--fields", name] if form == "csv" else []
             rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "1", "-f", form, "-o",
-                   self.dir / "rows")
+                   self.dir / "rows", *fields)
             [row] = read_csv(self.dir / "rows")
             # Other processes that map the same files come and go meanwhile.
             low, high = sorted((before, pss_kib(target.pid)))

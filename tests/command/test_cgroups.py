@@ -197,7 +197,7 @@ class Figures(Group):
         got = self.finish(process)
         self.assertGreaterEqual(got["cgroup"]["memory_peak_bytes"], kernel)
         self.assertGreaterEqual(kernel, 180 * MIB)
-        self.assertIn(got["peak_tree_kind"], ("pss", "rss"))
+        self.assertEqual(got["peak_tree_kind"], "footprint")
         self.assertLess(got["peak_tree_bytes"], 150 * MIB)
 
     def test_tasks_peak_is_that_of_the_kernel(self) -> None:

@@ -100,7 +100,7 @@ class FullFile(Case):
                 text = file.read()
             self.assertTrue(text.endswith("\n"))
             self.assertGreater(len(read_csv(path)), 0)
-            self.assertEqual({line.count(",") for line in text.splitlines()}, {18})
+            self.assertEqual({line.count(",") for line in text.splitlines()}, {19})
 
     def test_process_list_at_size_limit_has_whole_rows(self) -> None:
         """The limit leaves room for the supervisor's list, which is half as long as the text."""
@@ -118,7 +118,7 @@ class FullFile(Case):
         self.assertEqual({row["type"] for row in read_jsonl(path)}, {"process"})
 
     def test_jsonl_at_size_limit_has_whole_records(self) -> None:
-        self.assertEqual([row["type"] for row in read_jsonl(self.fill("jsonl", 5000))][:2],
+        self.assertEqual([row["type"] for row in read_jsonl(self.fill("jsonl", 7000))][:2],
                          ["sample"] * 2)
 
     def test_header_above_size_limit_leaves_empty_file(self) -> None:

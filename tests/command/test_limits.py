@@ -13,8 +13,8 @@ import unittest
 from typing import Any, List
 
 from harness import SOURCE
-from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, Word, busy, is_alive, python, rtrack,
-                            until_rows, wait_until)
+from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, Word, busy, is_alive, python, read_csv,
+                            rtrack, until_rows, wait_until)
 
 MIB = 1 << 20
 HOLD = """
@@ -41,14 +41,16 @@ class Limited(Case):
         self.assertEqual(got["timed_out"], got["limit"]["passed"] == "timeout")
         return got
 
-    def run_unlimited(self, limit: str, value: str, command: List[str]) -> None:
+    def run_unlimited(self, limit: str, value: str, command: List[str], *words: Word) -> None:
         """Run a command that does not pass a limit, though many samples are checked."""
-        got = self.run_limited("-i", "0.02", "-o", self.rows, limit, value, *command, code=0)
-        passed = ("passed", "reason", "wall_seconds", "memory_bytes", "cpu_seconds", "processes")
+        got = self.run_limited("-i", "0.02", "-o", self.rows, limit, value, *words, *command,
+                               code=0)
+        passed = ("passed", "reason", "passed_late", "late_reason", "wall_seconds", "memory_bytes",
+                  "cpu_seconds", "processes")
         self.assertEqual([got["limit"][key] for key in passed], [None] * len(passed))
 
 
-# Holds memory in a file that no process maps, so that it is in no PSS.
+# Holds memory in a file that no process maps, so that it is in no footprint.
 UNMAPPED = """
 import os
 file = os.memfd_create("unmapped")
@@ -57,25 +59,26 @@ for _ in range(400):
 """
 
 
-class Memory(Limited):
-    def has_account(self) -> bool:
-        """Whether the kernel accounts for the memory of a cgroup that rtrack makes."""
-        done = rtrack("run", "-q", "--accounting", "cgroup", "cat", "/proc/self/cgroup")
-        mounts = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
-        for line in done.stdout.splitlines():
-            _, controllers, path = line.split(":", 2)
-            kind = "cgroup2" if controllers == "" else "cgroup"
-            if "/rtrack-" in path and (not controllers or "memory" in controllers.split(",")):
-                for words in (mount.split() for mount in mounts):
-                    is_it = words[words.index("-") + 1] == kind and (
-                        not controllers or controllers in words[-1].split(","))
-                    enabled = pathlib.Path(words[4], "cgroup.controllers")
-                    if is_it and (controllers or "memory" in enabled.read_text().split()):
-                        return True
-        return False
+def has_memory_account() -> bool:
+    """Whether the kernel accounts for the memory of a cgroup that rtrack makes."""
+    done = rtrack("run", "-q", "--accounting", "cgroup", "cat", "/proc/self/cgroup")
+    mounts = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+    for line in done.stdout.splitlines():
+        _, controllers, path = line.split(":", 2)
+        kind = "cgroup2" if controllers == "" else "cgroup"
+        if "/rtrack-" in path and (not controllers or "memory" in controllers.split(",")):
+            for words in (mount.split() for mount in mounts):
+                is_it = words[words.index("-") + 1] == kind and (
+                    not controllers or controllers in words[-1].split(","))
+                enabled = pathlib.Path(words[4], "cgroup.controllers")
+                if is_it and (controllers or "memory" in enabled.read_text().split()):
+                    return True
+    return False
 
+
+class Memory(Limited):
     def test_shared_memory_that_is_not_mapped_counts_by_the_cgroup(self) -> None:
-        if not self.has_account():
+        if not has_memory_account():
             self.skipTest("cgroups that rtrack makes have no account of memory here")
         wait = "\nimport time; time.sleep(1000)"
         limit = self.run_limited("--accounting", "cgroup", "--max-memory", "300M",
@@ -126,6 +129,103 @@ for child in children:
 """
         self.run_unlimited("--max-memory", "500M", python(code))
 
+    def test_shared_memory_ends_a_command(self) -> None:
+        """It is mapped by the process that fills it, so that no account of a cgroup is needed."""
+        code = """
+import mmap, time
+memory = mmap.mmap(-1, 300 << 20)
+for at in range(0, len(memory), 4096):
+    memory[at] = 1
+time.sleep(1000)
+"""
+        for method in ("poll", "auto"):
+            limit = self.run_limited("--accounting", method, "--max-memory", "100M",
+                                     *python(code))["limit"]
+            self.assertEqual(limit["passed"], "max-memory")
+            self.assertTrue(100 * MIB < limit["memory_bytes"] < 330 * MIB, limit)
+
+    def test_mapped_file_does_not_count(self) -> None:
+        """The kernel can drop its pages."""
+        path = self.dir / "file"
+        code = f"""
+import mmap
+with open({str(path)!r}, "rb") as file:
+    memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+sum(memory[at] for at in range(0, len(memory), 4096))
+{until_rows(self.rows, "lines_of_series() + 3")}
+"""
+        path.write_bytes(bytes(300 * MIB))
+        for method in ("poll", "auto"):
+            self.run_unlimited("--max-memory", "100M", python(code), "--accounting", method)
+            peak = max(row["rss_bytes"] or 0 for row in read_csv(self.rows))
+            self.assertGreater(peak, 300 * MIB)
+
+    def test_block_that_five_processes_map_counts_once(self) -> None:
+        """Each maps it page by page, while the others are looked at."""
+        code = f"""
+import mmap, os
+memory = mmap.mmap(-1, 300 << 20)
+for at in range(0, len(memory), 4096):
+    memory[at] = 1
+children = []
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        sum(memory[at] for at in range(0, len(memory), 4096))
+        exec({until_rows(self.rows, "lines_of_series() + 3")!r})
+        os._exit(0)
+    children.append(child)
+for child in children:
+    os.waitpid(child, 0)
+"""
+        for method in ("poll", "auto"):
+            self.run_unlimited("--max-memory", "340M", python(code), "--accounting", method)
+
+    def test_block_that_one_process_maps_four_times_counts_once(self) -> None:
+        """As mirrored rings and some heaps are. Its RSS is 400 MiB."""
+        code = f"""
+import mmap, os
+file = os.memfd_create("heap")
+os.ftruncate(file, 100 << 20)
+maps = [mmap.mmap(file, 100 << 20) for _ in range(4)]
+for memory in maps:
+    for at in range(0, len(memory), 4096):
+        memory[at] = 1
+{until_rows(self.rows, "lines_of_series() + 3")}
+"""
+        fields = "timestamp,rss_bytes,needed_bytes,needed_low_bytes,peak_needed_low_bytes"
+        for method in ("poll", "auto"):
+            self.run_unlimited("--max-memory", "190M", python(code), "--accounting", method,
+                               "--fields", f"{fields},partial,estimated")
+            rows = [row for row in read_csv(self.rows) if (row["rss_bytes"] or 0) > 400 * MIB]
+            self.assertTrue(rows)
+            # The interpreter has some 10 MiB of its own.
+            self.assertTrue(100 * MIB <= rows[-1]["needed_bytes"] <= 150 * MIB, rows[-1])
+            self.assertLessEqual(rows[-1]["needed_low_bytes"], 115 * MIB)
+            self.assertLessEqual(rows[-1]["peak_needed_low_bytes"], 115 * MIB)
+
+    def test_memory_that_was_freed_lazily_does_not_count(self) -> None:
+        """Each 10 MiB are freed before the next 10 MiB are taken. RSS grows to 200 MiB: the
+        kernel takes such pages back only when memory is short."""
+        code = f"""
+import ctypes, mmap
+PART = 10 << 20
+MADV_FREE = 8
+libc = ctypes.CDLL(None, use_errno=True)
+memory = mmap.mmap(-1, 20 * PART, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+for begin in range(0, len(memory), PART):
+    for at in range(begin, begin + PART, 4096):
+        memory[at] = 1
+    if libc.madvise(ctypes.c_void_p(start + begin), ctypes.c_size_t(PART), MADV_FREE) != 0:
+        raise OSError(ctypes.get_errno(), "madvise")
+{until_rows(self.rows, "lines_of_series() + 3")}
+"""
+        for method in ("poll", "auto"):
+            self.run_unlimited("--max-memory", "100M", python(code), "--accounting", method)
+            peak = max(row["rss_bytes"] or 0 for row in read_csv(self.rows))
+            self.assertGreater(peak, 200 * MIB)
+
     def test_page_cache_does_not_count(self) -> None:
         path = self.dir / "file"
         code = f"""
@@ -167,7 +267,8 @@ for child in children:
                       "--max-memory", "150M", "/usr/bin/python3", "-I", "-c", code, user=65534)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count("--max-memory may be passed unnoticed"), 1, done.stderr)
-        self.assertRegex(done.stderr, r"the memory of process \d+ cannot be read\n")
+        self.assertRegex(done.stderr,
+                         r"may not read /proc/\d+/smaps_rollup: the process .* not dumpable")
 
 
 class CpuTime(Limited):
@@ -224,6 +325,159 @@ os.waitpid(child, 0)
         self.assertEqual(
             (limit["passed"], limit["timeout_seconds"], limit["max_memory_bytes"],
              limit["max_cpu_seconds"]), ("max-processes", 1000, 1 << 40, 9 * 3600))
+
+
+# Stops rtrack, so that it looks at nothing. Once the command has ended, end() lets it go on.
+UNSEEN = """
+import os, signal, sys, time
+def status(pid, name):
+    with open(f"/proc/{pid}/status") as file:
+        return next(line.split()[1] for line in file if line.startswith(name + ":"))
+me, rtrack = os.getpid(), int(status(os.getppid(), "PPid"))
+os.kill(rtrack, signal.SIGSTOP)
+while status(rtrack, "State") not in "Tt":
+    time.sleep(0.001)
+def wait_and_continue():
+    try:
+        while status(me, "State") != "Z":
+            time.sleep(0.001)
+    except OSError:
+        pass
+    finally:
+        os.kill(rtrack, signal.SIGCONT)
+        os._exit(0)
+def end():
+    if os.fork() > 0:
+        os._exit(0)
+    wait_and_continue()
+"""
+
+
+class Hard(Limited):
+    """--hard-memory: the kernel holds the limit by the cgroup of the command."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        if not has_memory_account():
+            self.skipTest("cgroups that rtrack makes have no account of memory here")
+
+    def test_kernel_ends_what_no_look_sees(self) -> None:
+        """The limit of the cgroup is 16 MiB above that of the command."""
+        code = f"""{UNSEEN}{HOLD}
+if os.fork() == 0:
+    wait_and_continue()
+memory = hold(1000)
+"""
+        got = self.run_limited("--max-memory", "100M", "--hard-memory", *python(code))
+        self.assertEqual((got["limit"]["passed"], got["signal"]), ("max-memory", signal.SIGKILL))
+        self.assertRegex(got["limit"]["reason"],
+                         r"^memory passed --max-memory 100M: killed by the kernel")
+        self.assertTrue(100 * MIB < got["cgroup"]["memory_peak_bytes"] <= 116 * MIB, got)
+
+    def test_kernel_that_ends_a_child_has_passed_the_limit(self) -> None:
+        code = f"""{UNSEEN}{HOLD}
+child = os.fork()
+if child == 0:
+    memory = hold(1000)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == signal.SIGKILL
+end()
+"""
+        got = self.run_limited("--max-memory", "100M", "--hard-memory", *python(code))
+        self.assertEqual((got["limit"]["passed"], got["exit_code"]), ("max-memory", 0))
+
+    def test_command_below_the_limit_is_left_alone(self) -> None:
+        self.run_unlimited("--max-memory", "100M", python(HOLD + "memory = hold(50)"),
+                           "--hard-memory")
+
+    def test_what_cannot_be_held_is_refused(self) -> None:
+        mark = self.dir / "mark"
+        for words, problem in ((["--hard-memory"], "--hard-memory needs --max-memory"),
+                               (["--hard-memory", "--max-memory", "1G", "--accounting", "poll"],
+                                "--hard-memory needs --accounting cgroup")):
+            done = rtrack("run", *words, "touch", mark)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(problem, done.stderr)
+        self.assertFalse(mark.exists())
+        done = rtrack("run", "-q", "touch", mark,
+                      env={**os.environ, "RTRACK_OPTIONS": "--hard-memory --strict-limits"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class NotHeld(Limited):
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_user_without_cgroups_is_refused_before_the_start(self) -> None:
+        mark = self.dir / "mark"
+        self.dir.chmod(0o777)
+        words = ["run", "--hard-memory", "--max-memory", "1G", "touch", mark]
+        try:
+            done = rtrack(*words, user=65534, group=65534, extra_groups=[])
+        except PermissionError:
+            self.skipTest("other users cannot access this build directory")
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertIn("--hard-memory needs a cgroup", done.stderr)
+        self.assertFalse(mark.exists())
+
+
+class Late(Limited):
+    """A limit that was passed too briefly to end the command."""
+
+    def run_late(self, *words: Word, code: int = 0) -> Row:
+        got = self.run_limited("--accounting", "wait", *words, code=code)
+        self.assertIsNone(got["limit"]["passed"])
+        self.assertIsNone(got["limit"]["reason"])
+        return got["limit"]
+
+    def test_processes_that_ran_unseen_are_said_in_each_form(self) -> None:
+        code = f"""{UNSEEN}
+children = []
+while 0 not in children and len(children) < 3:
+    children.append(os.fork())
+if 0 in children:
+    signal.pause()
+for child in children:
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+end()
+"""
+        options = ("--accounting", "wait", "--max-processes", "3")
+        if not self.run_limited(*options, "true", code=0)["processes_exact"]:
+            self.skipTest("process events are not available here")
+        for words, pattern in (
+                ([], r"(?m)^  not ended   4 processes passed --max-processes 3$"),
+                (["--summary", "markdown"], r"(?m)^\| not ended \| `4 processes passed "),
+                (["--template", "{limit_passed_late}: {limit_late_reason}"],
+                 r"^max-processes: 4 processes passed --max-processes 3\n$")):
+            done = rtrack("run", *options, *words, *python(code))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, pattern)
+        limit = self.run_late("--max-processes", "3", "--strict-limits", *python(code), code=124)
+        self.assertEqual(limit["passed_late"], "max-processes")
+
+    def test_memory_is_said_if_its_peak_is_above_the_limit(self) -> None:
+        """A look may be in time to end it."""
+        for _ in range(5):
+            path = self.dir / "summary.json"
+            done = rtrack("run", "--summary-file", path, "--strict-limits", "--max-memory", "30M",
+                          *python(HOLD + "memory = hold(60)"))
+            got = json.loads(path.read_text())
+            limit = got["limit"]
+            self.assertEqual(done.returncode == 124, bool(limit["passed"] or limit["passed_late"]))
+            if limit["passed_late"]:
+                self.assertEqual(limit["passed_late"], "max-memory")
+                self.assertGreater(got["peak_needed_bytes"], 30 * MIB)
+                self.assertRegex(limit["late_reason"],
+                                 r"^memory at least \d+\.\d MiB passed --max-memory 30M$")
+
+    def test_limit_that_was_not_passed_is_not_said(self) -> None:
+        limit = self.run_late("--strict-limits", "--max-memory", "1G", "--max-cpu-time", "1h",
+                              "--max-processes", "100", *python(HOLD + "memory = hold(20)"))
+        self.assertEqual((limit["passed_late"], limit["late_reason"]), (None, None))
+
+    def test_strict_limits_need_a_limit(self) -> None:
+        done = rtrack("run", "--strict-limits", "true")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--strict-limits needs a limit", done.stderr)
 
 
 class Words(Limited):

@@ -69,8 +69,8 @@ class Messages(Case):
         for command, word, meant in (
                 ("run", "pss", "pss_bytes"), ("run", "cores", "cores_used"),
                 ("run", "cpu", "cpu_seconds"), ("run", "rss", "rss_bytes"),
-                ("run", "rss_kb", "rss_bytes"), ("run", "memory", "pss_bytes"),
-                ("run", "peak", "peak_tree_bytes"), ("run", "faults", "minor_faults"),
+                ("run", "rss_kb", "rss_bytes"), ("run", "memory", "footprint_bytes"),
+                ("run", "peak", "peak_footprint_bytes"), ("run", "faults", "minor_faults"),
                 ("system", "memory", "memory_used_bytes"),
                 ("attach --unit x", "memory", "cgroup_memory_bytes")):
             message = self.refuse(*command.split(), "-o", "-", "--fields", f"timestamp,{word}",

@@ -15,8 +15,9 @@ from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, has_gpu, in_loc
                             python, read_csv, read_jsonl, rtrack, until_rows)
 
 TREE = (
-    "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,pss_bytes,"
-    "rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,"
+    "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
+    "footprint_bytes,needed_bytes,rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,"
+    "d_minor_faults,d_major_faults,"
     "d_voluntary_switches,d_involuntary_switches,processes,threads,partial,estimated").split(",")
 # Those that the machine knows follow the last figure of SYSTEM.
 OF_SOME = ["hugepages_total_bytes", "hugepages_free_bytes", "zfs_arc_bytes", "zfs_arc_min_bytes",
@@ -200,7 +201,8 @@ for child in children:
         for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C"):
             done = rtrack("run", "-q", "-i", "0.05", "-o", "-", *python(busy(0.1)),
                           env=in_locale(name))
-            self.assertEqual({len(line.split(",")) for line in done.stdout.splitlines()}, {19})
+            self.assertEqual({len(line.split(",")) for line in done.stdout.splitlines()},
+                             {len(TREE)})
 
 
 class CsvV5(Files):
@@ -247,7 +249,7 @@ class Jsonl(Files):
         path, meta_path = self.dir / "rows.jsonl", self.dir / "meta.json"
         rtrack("run", "-q", "-i", "0.25", "-o", path, "--meta", meta_path, "--", "echo", *HOSTILE)
         meta = json.loads(meta_path.read_text())
-        self.assertEqual((meta["type"], meta["schema"], meta["kind"]), ("meta", 2, "process"))
+        self.assertEqual((meta["type"], meta["schema"], meta["kind"]), ("meta", 3, "process"))
         self.assertEqual(meta["command"], ["echo", *HOSTILE])
         self.assertEqual(meta["interval_seconds"], 0.25)
         self.assertEqual({row["type"] for row in read_jsonl(path)}, {"sample"})
@@ -285,7 +287,7 @@ class Jsonl(Files):
                 self.assertNotIn(name, sample)
             self.assertIn(sample["source"], ("proc", "bpf", "bpf-account"))
             if sample["pss_bytes"]:  # the tree still has a process
-                self.assertIn(sample["pss_source"], ("read", "cached", "estimated"))
+                self.assertIn(sample["pss_source"], ("read", "estimated"))
                 self.assertIsInstance(sample["pss_age_seconds"], float)
             self.assertEqual(sample["members_skipped"], 0)
 
@@ -483,7 +485,14 @@ class Fields(Files):
                 (["run", "--fields", "cores_used", "sleep", "0.1"], ["stat"],
                  ["smaps_rollup", "/io\""]),
                 (["run", "--fields", "rss_bytes,d_read_bytes", "sleep", "0.1"], ["statm", "/io\""],
-                 ["smaps_rollup"])):
+                 ["smaps"]),
+                (["run", "--fields", "footprint_bytes", "sleep", "0.1"], ["statm", "/smaps\""],
+                 ["smaps_rollup", "/io\""]),
+                (["run", "--fields", "pss_bytes", "sleep", "0.1"], ["smaps_rollup"], ["/io\""]),
+                (["run", "-f", "csv", "sleep", "0.1"], ["/smaps\""], ["smaps_rollup"]),
+                # Their columns are PSS by definition.
+                (["run", "-f", "csv-v1", "sleep", "0.1"], ["smaps_rollup"], []),
+                (["run", "-f", "csv-v5", "sleep", "0.1"], ["smaps_rollup"], [])):
             log = self.dir / "log"
             done = subprocess.run(["strace", "-o", log, "-e", "trace=openat", RTRACK, words[0],
                                    "-q", "-i", "0.02", "-o", self.path, *words[1:]],

@@ -68,7 +68,7 @@ class Pandas(Case):
                             *(use["ru_utime"] + use["ru_stime"] for use in (before, least, after)))
         self.assert_between(rows.d_minor_faults.sum(),
                             *(use["ru_minflt"] for use in (before, least, after)))
-        self.assertGreater(rows.pss_bytes.max(), 10 << 20, "a compiler has some memory")
+        self.assertGreater(rows.footprint_bytes.max(), 10 << 20, "a compiler has some memory")
         self.assertGreater(rows.processes.max(), 2)
         self.assertAlmostEqual(rows.interval_seconds.sum(),
                                rows.timestamp.iloc[-1] - rows.timestamp.iloc[0] +
@@ -89,7 +89,8 @@ class Pandas(Case):
                 self.assertTrue(pandas.api.types.is_numeric_dtype(rows[name]), name)
         rtrack("run", "-q", "-i", "0.05", "--pss", "off", "-o", path, "sleep", "0.2")
         rows = pandas.read_csv(path)
-        marked = rows[rows.estimated.fillna("").str.split().map(lambda names: "pss_bytes" in names)]
+        names = rows.estimated.fillna("").str.split()
+        marked = rows[names.map(lambda names: "footprint_bytes" in names)]
         self.assertGreater(len(marked), 0)
 
     def test_csv_times_are_read_as_times(self) -> None:
@@ -166,10 +167,10 @@ class Schema(Case):
             name = f"series-{form}.schema.json"
             validator = self.validator(name)
             good = self.rows(form)[0]
-            for key, value in (("pss_bytes", -1), ("pss_bytes", 1.5), ("timestamp", "now"),
+            for key, value in (("needed_bytes", -1), ("needed_bytes", 1.5), ("timestamp", "now"),
                                ("cores_used", "1"), ("partial", 3)):
                 self.assertFalse(validator.is_valid({**good, key: value}), (name, key, value))
-            for key in ("timestamp", "pss_bytes", "partial"):
+            for key in ("timestamp", "footprint_bytes", "partial"):
                 self.assertFalse(validator.is_valid(
                     {other: value for other, value in good.items() if other != key}), (name, key))
 

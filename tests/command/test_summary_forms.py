@@ -123,7 +123,7 @@ class Template(Case):
         got = json.loads(rtrack("run", "--summary", "json", *words).stderr)
         flat: Dict[str, Any] = {}
         for key, value in got.items():
-            if key in ("accounting", "cgroup", "gpu", "limit"):
+            if key in ("accounting", "cgroup", "footprint", "gpu", "limit"):
                 flat.update({f"{key}_{inner}": one for inner, one in value.items()})
             elif key not in ("type", "schema", "kind", "meta", "top_cpu", "top_memory"):
                 flat[key] = value

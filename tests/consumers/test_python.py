@@ -367,10 +367,10 @@ class Trees(unittest.TestCase):
                 tracker.explain(rtrack.HAS_DISK)
             tracker.sample()
             self.assertEqual(tracker.explain(rtrack.HAS_CPU).kind, 0)
-            obstacle = tracker.explain(rtrack.HAS_PSS)
+            obstacle = tracker.explain(rtrack.HAS_FOOTPRINT)
             self.assertEqual(obstacle.kind, rtrack.OBSTACLE_OPTIONS)
             self.assertEqual(obstacle.errno, errno.EDQUOT)
-            self.assertEqual(obstacle.file, "smaps_rollup")
+            self.assertIn(obstacle.file, ("smaps", "smaps_rollup"))
             self.assertIn("rt_opts.pss_hold_us", obstacle.text)
 
     def test_ended_exception_has_final_totals(self) -> None:
@@ -398,9 +398,18 @@ class Trees(unittest.TestCase):
             tracker.close()
             self.assertRaises(ValueError, tracker.glance)
 
-    def test_pss_within_budget_is_read(self) -> None:
-        with rtrack.PidTracker(pss_share=1000, pss_hold_us=1_000_000) as tracker:
-            self.assertEqual(tracker.sample().pss_source, rtrack.PSS_READ)
+    def test_pss_within_budget_is_read_if_it_is_requested(self) -> None:
+        for want, source in ((rtrack.HAS_PSS, rtrack.PSS_READ), (0, rtrack.PSS_ESTIMATED)):
+            with rtrack.PidTracker(want=want, pss_share=1000, pss_hold_us=1_000_000) as tracker:
+                self.assertEqual(tracker.sample().pss_source, source)
+
+    def test_memory_is_read_on_request_whatever_its_budget(self) -> None:
+        with rtrack.PidTracker(pss_hold_us=1) as tracker:
+            self.assertFalse(tracker.sample().is_complete("footprint_bytes"))
+            tracker.read_memory()
+            sample = tracker.sample()
+            self.assertTrue(sample.is_complete("footprint_bytes"))
+            self.assertGreaterEqual(sample.footprint_bytes, sample.needed_bytes)
 
     def test_caller_is_found_below_a_root_in_another_pid_namespace(self) -> None:
         """There, its own number is another process, or none."""

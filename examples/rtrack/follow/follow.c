@@ -39,7 +39,7 @@ struct rt_opts follow_tracker_opts(const struct options *options, uint32_t kind,
 	if (options->pss == PSS_EXACT)
 		opts.pss_share = opts.pss_hold_us = UINT32_MAX;
 	else if (options->pss == PSS_OFF)
-		opts.flags |= RT_OPT_NO_PSS_READS;
+		opts.flags |= RT_OPT_NO_MEMORY_READS;
 	return opts;
 }
 
@@ -63,14 +63,17 @@ static void note_peaks(struct follow *f)
 	const struct rt_metrics *m = &f->now;
 	const struct marks marks = metrics_marks(m);
 
-	if (is_known(marks, RT_HAS_PEAK_TREE)) {
-		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_TREE);
+	if (is_known(marks, RT_HAS_PEAK_FOOTPRINT)) {
+		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_FOOTPRINT);
 		f->peak_tree_bytes = m->peak_tree_bytes;
-		f->peak_tree_low_bytes = m->peak_tree_pss_bytes;
+		f->peak_tree_low_bytes = m->peak_footprint_low_bytes;
+		f->peak_needed_bytes = m->peak_needed_bytes;
 	}
 	if (is_known(marks, RT_HAS_CGROUP_MEMORY) &&
 	    m->cgroup_memory_bytes > f->cgroup_memory_peak_bytes)
 		f->cgroup_memory_peak_bytes = m->cgroup_memory_bytes;
+	if (m->footprint_bytes >= f->largest.footprint_bytes)
+		f->largest = *m;
 	if (is_known(marks, RT_HAS_PEAK_RSS)) {
 		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_RSS);
 		f->peak_rss_bytes = m->peak_rss_bytes;
@@ -97,8 +100,8 @@ bool follow_memory(const struct follow *f, uint64_t *bytes)
 	const struct rt_metrics *m = &f->now;
 	bool is_system = m->kind == RT_KIND_SYSTEM;
 
-	*bytes = is_system ? m->memory_used_bytes : m->pss_bytes;
-	return is_known(metrics_marks(m), is_system ? RT_HAS_MEMORY_AVAILABLE : RT_HAS_PSS);
+	*bytes = is_system ? m->memory_used_bytes : m->footprint_bytes;
+	return is_known(metrics_marks(m), is_system ? RT_HAS_MEMORY_AVAILABLE : RT_HAS_FOOTPRINT);
 }
 
 /* Leave out the rate of an interval that is much shorter than requested, which is mostly the last

@@ -35,8 +35,9 @@ struct follow {
 	struct history cores, memory;
 	/* The peaks of the last sample that had any: a later one may lack them, e.g. of a cgroup
 	 * that is empty or gone. */
-	struct marks peak_marks; /* of RT_HAS_PEAK_TREE and RT_HAS_PEAK_RSS */
-	uint64_t peak_tree_bytes, peak_tree_low_bytes, peak_rss_bytes;
+	struct marks peak_marks; /* of RT_HAS_PEAK_FOOTPRINT and RT_HAS_PEAK_RSS */
+	uint64_t peak_tree_bytes, peak_tree_low_bytes, peak_needed_bytes, peak_rss_bytes;
+	struct rt_metrics largest; /* the sample with the largest footprint */
 	/* Largest cores_used that is no estimate, and whether all intervals were complete. */
 	double cores_peak_least;
 	bool is_cores_uncertain;
@@ -70,7 +71,7 @@ int follow_sample(struct follow *f);
 /* Returns the number of CPUs online, of the system that is followed; 0: unknown. */
 uint64_t follow_cpus(const struct follow *f);
 
-/* Get the memory to show: PSS if it can be read, else RSS; of the system, the memory in use.
+/* Get the memory to show: the footprint of a tree; of the system, the memory in use.
  * Returns false if it is unknown. */
 bool follow_memory(const struct follow *f, uint64_t *bytes);
 

@@ -16,7 +16,7 @@
 #include "text/json.h"
 #include "trace/trace_back_ends.h"
 
-/* PSS is an estimate if processes happen to change what they share while it is read. */
+/* Memory is an estimate if processes happen to change what they share while it is read. */
 #define TREE_SAMPLES_MAX 5
 
 /* What one kind of tracker can measure. */

@@ -295,6 +295,12 @@ void option_set_flag(struct options *o, int key)
 	case KEY_RAW:
 		o->raw = true;
 		break;
+	case KEY_HARD_MEMORY:
+		o->hard_memory = true;
+		break;
+	case KEY_STRICT_LIMITS:
+		o->strict_limits = true;
+		break;
 	case KEY_PER_PROCESS:
 		o->per_process = true;
 		break;

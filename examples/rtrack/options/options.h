@@ -78,6 +78,7 @@ struct options {
 	/* run: limits besides timeout_ns; 0: none. Then how all of them were given. */
 	uint64_t max_memory_bytes, max_processes;
 	int64_t max_cpu_ns;
+	bool strict_limits, hard_memory;
 	struct {
 		const char *timeout, *memory, *cpu_time, *processes;
 	} limit_words;
@@ -88,6 +89,7 @@ struct options {
 		const char *fields, *meta, *template;
 		int64_t timeout_ns;
 		bool per_process, append, has_iso_times, wait, no_children, raw;
+		bool strict_limits, hard_memory;
 		enum when live;
 	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */

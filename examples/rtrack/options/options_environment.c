@@ -52,6 +52,8 @@ bool options_parse_environment(struct options *options, int *exit_code)
 	options->defaults.wait = options->wait;
 	options->defaults.no_children = options->no_children;
 	options->defaults.raw = options->raw;
+	options->defaults.strict_limits = options->strict_limits;
+	options->defaults.hard_memory = options->hard_memory;
 	options->defaults.live = options->live;
 	return true;
 }

@@ -104,35 +104,6 @@ void tree_find_left(struct rt_tracker *tracker, struct tree_left *out)
 	free(members);
 }
 
-/* A member that has ended holds nothing. */
-static void add_memory(struct tree_memory *sum, const struct rt_process *member)
-{
-	struct rt_process now;
-	int err = rt_pid_read(member->pid, RT_HAS_PSS | RT_HAS_CPU, &now, sizeof(now));
-
-	if (err == 0 && now.start_ticks == member->start_ticks && now.valid & RT_HAS_PSS) {
-		sum->pss_bytes += now.pss_bytes;
-		return;
-	}
-	if (err == -ESRCH || (err == 0 && now.start_ticks != member->start_ticks))
-		return;
-	if (sum->unread_pid == 0)
-		sum->unread_pid = member->pid;
-}
-
-void tree_read_memory(const struct rt_tracker *tracker, struct tree_memory *out)
-{
-	size_t count;
-	struct rt_process *members = list_members(tracker, &count);
-
-	*out = (struct tree_memory){ 0 };
-	for (size_t i = 0; members && i < count; i++) {
-		if (!has_exited(&members[i]))
-			add_memory(out, &members[i]);
-	}
-	free(members);
-}
-
 bool tree_has_ended(const struct rt_tracker *tracker)
 {
 	size_t count, ended = 0;

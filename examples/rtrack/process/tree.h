@@ -26,15 +26,6 @@ struct tree_left {
 /* Sample, and find the members that are running. */
 void tree_find_left(struct rt_tracker *tracker, struct tree_left *out);
 
-/* What the processes of a tree hold, read one after the other. */
-struct tree_memory {
-	uint64_t pss_bytes; /* a lower bound if one could not be read */
-	int32_t unread_pid; /* of the first one that could not be read; 0: all were */
-};
-
-/* Read the memory of all members of the last sample, whatever that costs. */
-void tree_read_memory(const struct rt_tracker *tracker, struct tree_memory *out);
-
 /* Returns true if all members of the last sample are zombies, which only wait to be reaped, or
  * rtrack, which would wait for its own end. E.g.: "rtrack attach $$ &" follows the shell that has
  * started it, and so itself. */

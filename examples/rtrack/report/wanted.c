@@ -19,19 +19,19 @@ static uint64_t domains_of_summary(uint32_t kind)
 	uint64_t domains = RT_HAS_MEMORY_AVAILABLE; /* its history */
 
 	if (kind != RT_KIND_SYSTEM)
-		return rt_default_domains(kind) | rt_default_domains(RT_KIND_PID);
+		return (rt_default_domains(kind) | rt_default_domains(RT_KIND_PID)) &
+		       ~(uint64_t)RT_HAS_PSS;
 	for (size_t i = 0; (field = summary_field_at(i)); i++)
 		domains |= field->kinds & USAGE_SYSTEM ? field->bits : 0;
 	return domains;
 }
 
-/* What a figure is made from, besides its own file. */
+/* What a figure is made from, besides its own file. RT_HAS_PSS has PSS read, so it is asked for by
+ * its columns alone. */
 static uint64_t with_sources(uint64_t want)
 {
-	if (want & RT_HAS_PEAK_TREE)
-		want |= RT_HAS_PSS;
-	if (want & RT_HAS_PSS) /* is estimated from it between two reads */
-		want |= RT_HAS_RSS;
+	if (want & (RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED | RT_HAS_PEAK_FOOTPRINT))
+		want |= RT_HAS_RSS | RT_HAS_PEAK_RSS;
 	return want;
 }
 
@@ -41,7 +41,7 @@ uint64_t wanted_domains(const struct options *options, const struct series *seri
 	uint64_t want = series_domains(series, kind);
 
 	if (options->max_memory_bytes)
-		want |= RT_HAS_PSS;
+		want |= RT_HAS_NEEDED | RT_HAS_TREE_SWAP;
 	if (options->max_processes)
 		want |= RT_HAS_PROCESSES;
 	if (series->is_per_process) /* for the count of those without a row */
@@ -50,7 +50,9 @@ uint64_t wanted_domains(const struct options *options, const struct series *seri
 		want |= domains_of_summary(kind) | GPU_DOMAINS;
 	/* The list of the processes has what samples saw of them. */
 	if (options->processes || live_is_wanted(options, series))
-		want |= rt_default_domains(kind);
+		want |= rt_default_domains(kind) & ~(uint64_t)RT_HAS_PSS;
+	if (options->pss == PSS_EXACT)
+		want |= RT_HAS_PSS;
 	if (!options->gpu)
 		want &= ~GPU_DOMAINS;
 	if (kind == RT_KIND_SYSTEM) /* the number of CPUs, from the file of CPU time */

@@ -24,7 +24,8 @@ static bool is_own(const char *line)
 /* Returns a tracker of the memory of the cgroup that a line names, or NULL without an account. */
 static struct rt_tracker *follow(const char *line)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CGROUP_MEMORY };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .want = RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_OOM_KILLS };
 	struct rt_tracker *tracker;
 	struct rt_metrics m;
 
@@ -36,15 +37,17 @@ static struct rt_tracker *follow(const char *line)
 	return NULL;
 }
 
-struct rt_tracker *own_cgroup_memory(const struct rt_command *command)
+/* Find the first cgroup of the command's own with an account of memory. Returns its tracker, with
+ * the line that names it, or NULL. */
+static struct rt_tracker *find(const struct rt_command *command, char *line, size_t size)
 {
 	struct rt_tracker *found = NULL;
-	char path[64], line[1200];
+	char path[64];
 	FILE *file;
 
 	snprintf(path, sizeof(path), "/proc/%" PRId32 "/cgroup", rt_command_pid(command));
 	file = fopen(path, "re");
-	while (file && !found && fgets(line, sizeof(line), file)) {
+	while (file && !found && fgets(line, (int)size, file)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (cgroup_line_has(line, "memory") && is_own(line))
 			found = follow(line);
@@ -52,4 +55,21 @@ struct rt_tracker *own_cgroup_memory(const struct rt_command *command)
 	if (file)
 		fclose(file);
 	return found;
+}
+
+bool own_cgroup_of_memory(const struct rt_command *command, char *path, size_t size)
+{
+	char line[1200];
+	struct rt_tracker *tracker = find(command, line, sizeof(line));
+	const char *at = tracker ? strchr(line, '/') : NULL;
+
+	rt_tracker_free(tracker);
+	return at && snprintf(path, size, "%s", at) < (int)size;
+}
+
+struct rt_tracker *own_cgroup_memory(const struct rt_command *command)
+{
+	char line[1200];
+
+	return find(command, line, sizeof(line));
 }

@@ -14,6 +14,7 @@
 #include "follow/clock.h"
 #include "follow/figures.h"
 #include "follow/follow.h"
+#include "hard_memory.h"
 #include "info/accounting_methods.h"
 #include "options/commands.h"
 #include "process/exit_code.h"
@@ -56,6 +57,7 @@ struct run {
 	struct top_processes top;
 	const char **script; /* arguments of the shell that runs a script, or NULL */
 	bool is_unended;     /* the command was given up */
+	bool is_unheld;      /* the kernel does not hold its memory, as it was to */
 	struct rt_outcome outcome;
 	char message[MESSAGE_BYTES]; /* why the command could not be started */
 };
@@ -132,6 +134,13 @@ static bool has_limit(const struct options *o)
 	return o->timeout_ns || o->max_memory_bytes || o->max_cpu_ns || o->max_processes;
 }
 
+/* Whether the kernel is to hold its memory, by a cgroup of its own. */
+static bool holds_memory(const struct options *o)
+{
+	return o->hard_memory && o->max_memory_bytes && !o->no_children &&
+	       (o->accounting == RT_ACCOUNTING_AUTO || o->accounting == RT_ACCOUNTING_CGROUP);
+}
+
 /* We start no other program while the command runs, unless the rows show the system: the library
  * may then ask zpool(8). A program that stops its parent must not stop us if it has a limit: a
  * supervisor is continued. RTRACK_SUPERVISOR is for tests. */
@@ -169,6 +178,8 @@ static int start(struct run *r)
 	int err;
 
 	live_init(&r->live, o, &r->series, clock_now());
+	if (holds_memory(o))
+		opts.accounting = RT_ACCOUNTING_CGROUP;
 	err = rt_command_start(&r->command, &opts);
 	if (err == -ENOEXEC && (r->script = program_as_script(r->argv))) {
 		opts.argv = r->script;
@@ -341,7 +352,9 @@ static void write_results(struct run *r)
 
 static int exit_code(const struct run *r)
 {
-	if (r->ending.has_begun)
+	if (r->is_unheld)
+		return EXIT_BEFORE_START;
+	if (r->limits.passed || (r->limits.late && r->options->strict_limits))
 		return EXIT_TIMED_OUT;
 	return r->is_unended ? EXIT_GIVEN_UP : exit_code_of_outcome(&r->outcome);
 }
@@ -356,6 +369,33 @@ static int exit_code_of_no_start(const struct run *r, int err, int64_t took_ns)
 	return exit_code_of_failed_start(err);
 }
 
+/* Whether this works was tried before the command was started. */
+static void hold_memory(struct run *r)
+{
+	int err;
+
+	if (!holds_memory(r->options))
+		return;
+	err = hard_memory_set(r->command, r->options->max_memory_bytes);
+	if (err == 0)
+		return;
+	warn("--hard-memory cannot hold the command, which is killed: %s", rt_strerror(err));
+	rt_command_kill(r->command);
+	r->is_unheld = true;
+}
+
+static bool can_hold_memory(const struct options *o)
+{
+	int err = holds_memory(o) ? hard_memory_try(o->max_memory_bytes) : 0;
+
+	if (err == -ENOENT)
+		warn("--hard-memory needs a cgroup of the command's own with an account of memory, "
+		     "which cannot be made here");
+	else if (err < 0)
+		warn("--hard-memory cannot set the limit of a cgroup: %s", rt_strerror(err));
+	return err == 0;
+}
+
 static int run(struct run *r)
 {
 	int64_t begun_at;
@@ -364,6 +404,8 @@ static int run(struct run *r)
 	err = prepare(r);
 	if (err != 0)
 		return err;
+	if (!can_hold_memory(r->options))
+		return EXIT_BEFORE_START;
 	signals_hold();
 	begun_at = clock_now();
 	err = start(r);
@@ -373,10 +415,30 @@ static int run(struct run *r)
 	}
 	signals_forward(r->command);
 	punctual_begin(r->options->interval_ns);
+	hold_memory(r);
 	follow_to_end(r);
+	limits_note_end(&r->limits);
 	signals_stop_forwarding();
 	write_results(r);
 	return exit_code(r);
+}
+
+/* Returns 0, or an exit code if limits do not go with other options. Defaults that cannot be used
+ * are left alone. */
+static int check_limits(const struct options *o)
+{
+	if (o->max_processes && o->no_children)
+		return usage_error(o, "--max-processes counts descendants, too: it does not go "
+		                      "with --no-children");
+	if (o->max_memory_bytes && o->pss == PSS_OFF)
+		return usage_error(o, "--max-memory needs to read how much memory processes "
+		                      "share: it does not go with --pss off");
+	if (o->strict_limits && !o->defaults.strict_limits && !has_limit(o))
+		return usage_error(o, "--strict-limits needs a limit, e.g. --max-memory");
+	if (!o->hard_memory || o->defaults.hard_memory || holds_memory(o))
+		return 0;
+	return usage_error(o, o->max_memory_bytes ? "--hard-memory needs --accounting cgroup"
+	                                          : "--hard-memory needs --max-memory");
 }
 
 int command_run(const struct options *options)
@@ -397,12 +459,9 @@ int command_run(const struct options *options)
 	if (options->no_children && options->accounting > RT_ACCOUNTING_POLL)
 		return usage_error(options, "--no-children needs --accounting poll: the other "
 		                            "methods account for a whole tree");
-	if (options->max_processes && options->no_children)
-		return usage_error(options, "--max-processes counts descendants, too: it does not "
-		                            "go with --no-children");
-	if (options->max_memory_bytes && options->pss == PSS_OFF)
-		return usage_error(options, "--max-memory needs to read proportional memory: it "
-		                            "does not go with --pss off");
+	code = check_limits(options);
+	if (code != 0)
+		return code;
 	code = run(&r);
 	live_free(&r.live);
 	rows_report(&r.series, &r.tree);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The limits of a command: finds out which one is passed first, and by what.
  *
- * The memory of the tree may be an estimate. An estimate above the limit ends nothing: then the
- * memory of each process is read. E.g.: eight children share the 300 MiB of their parent; until
- * that is read, it is not known whether they have copied it. */
+ * The limit of memory is for what the tree needs: its footprint without files, and its swap. An
+ * estimate ends nothing. If one is above the limit, all that it rests on is read, and then the
+ * lower bound decides. E.g.: eight children share the 300 MiB of their parent; until that is read,
+ * it is not known whether they have copied it. */
 #include "run_limits.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include "follow/clock.h"
 #include "follow/figures.h"
 #include "own_cgroup.h"
-#include "process/tree.h"
 #include "text/message.h"
 #include "text/units.h"
 
@@ -70,20 +70,10 @@ int64_t limits_due(const struct limits *l)
 	return due < l->next_account_ns ? due : l->next_account_ns;
 }
 
-static void pass(struct limits *l, enum limit limit, uint64_t value, const char *is_at_least)
+static void set_reason(struct limits *l, enum limit limit, uint64_t value, const char *is_at_least)
 {
 	const struct options *o = l->options;
 
-	if (l->passed) {
-		l->is_far_above = true;
-		l->next_look_ns = l->next_account_ns = NEVER;
-		return;
-	}
-	l->passed = limit;
-	l->value = value;
-	l->timeout_at = NEVER;
-	l->pause_ns = LOOK_NS;
-	l->next_look_ns = l->next_look_ns == NEVER ? NEVER : clock_now() + LOOK_NS;
 	switch (limit) {
 	case LIMIT_TIMEOUT:
 		snprintf(l->reason, sizeof(l->reason), "wall time %s passed --timeout %.60s",
@@ -102,6 +92,21 @@ static void pass(struct limits *l, enum limit limit, uint64_t value, const char 
 		         "%s%s processes passed --max-processes %.60s", is_at_least,
 		         human_count(value).s, o->limit_words.processes);
 	}
+}
+
+static void pass(struct limits *l, enum limit limit, uint64_t value, const char *is_at_least)
+{
+	if (l->passed) {
+		l->is_far_above = true;
+		l->next_look_ns = l->next_account_ns = NEVER;
+		return;
+	}
+	l->passed = limit;
+	l->value = value;
+	l->timeout_at = NEVER;
+	l->pause_ns = LOOK_NS;
+	l->next_look_ns = l->next_look_ns == NEVER ? NEVER : clock_now() + LOOK_NS;
+	set_reason(l, limit, value, is_at_least);
 }
 
 /* Returns true once for each limit. */
@@ -123,19 +128,6 @@ static void warn_of_unknown(struct limits *l, enum limit limit, uint64_t bit)
 	rt_tracker_obstacle(l->tracker, bit, &obstacle, sizeof(obstacle));
 	warn("--%s may be passed unnoticed: %s", names[limit],
 	     obstacle.text[0] ? obstacle.text : "the figure is unknown here");
-}
-
-/* The memory of a process that exits may be gone. So a process counts as unreadable the second
- * time. */
-static void note_unread(struct limits *l, int32_t pid)
-{
-	bool is_again = pid != 0 && pid == l->unread_pid;
-
-	l->unread_pid = pid;
-	if (is_again && must_warn(l, LIMIT_MEMORY))
-		warn("--max-memory may be passed unnoticed: the memory of process %d cannot be "
-		     "read",
-		     (int)pid);
 }
 
 static const char *at_least(const struct rt_metrics *now, uint64_t bit)
@@ -179,60 +171,99 @@ static void check_processes(struct limits *l, const struct rt_metrics *now)
 		pass(l, LIMIT_PROCESSES, now->processes, at_least(now, RT_HAS_PROCESSES));
 }
 
-/* Read the memory of all processes, unless that was done a moment ago. */
-static void confirm_memory(struct limits *l, uint64_t limit, bool is_in_doubt)
+/* Take a sample that reads all memory, unless that was done a moment ago. Returns whether it
+ * has. */
+static bool read_memory(struct limits *l, bool is_in_doubt, struct rt_metrics *now)
 {
 	int64_t pause_ns =
 	    l->read_cost_ns * (is_in_doubt ? READ_DOUBT_COST_FACTOR : READ_COST_FACTOR);
-	struct tree_memory memory;
+	int err;
 
 	if (clock_now() - l->read_at_ns < pause_ns)
-		return;
+		return false;
 	l->read_cost_ns = clock_cpu();
-	tree_read_memory(l->tracker, &memory);
+	rt_tracker_read_memory(l->tracker);
+	err = rt_sample(l->tracker, now, sizeof(*now));
 	l->read_cost_ns = clock_cpu() - l->read_cost_ns;
 	l->read_at_ns = clock_now();
-	if (memory.pss_bytes > limit)
-		pass(l, LIMIT_MEMORY, memory.pss_bytes, memory.unread_pid ? "at least " : "");
-	else if (!is_in_doubt)
-		note_unread(l, memory.unread_pid);
+	return err == 0;
 }
 
-/* A sum that this sample has read is right; else the lower bound is sure, and an estimate needs a
- * read. */
+static uint64_t swap_of(const struct rt_metrics *now)
+{
+	return now->valid & RT_HAS_TREE_SWAP ? now->swap_bytes : 0;
+}
+
+/* What is needed, by what was read just now: the figure if it is exact, else its lower bound. */
+static void judge_memory(struct limits *l, const struct rt_metrics *now, uint64_t limit)
+{
+	bool is_exact = now->valid & RT_HAS_NEEDED;
+	uint64_t bytes = swap_of(now) + (is_exact ? now->needed_bytes : now->needed_low_bytes);
+
+	if (bytes > limit)
+		pass(l, LIMIT_MEMORY, bytes, is_exact ? "" : "at least ");
+	else
+		l->was_memory_freed = true;
+	if (bytes <= limit && swap_of(now) + now->needed_bytes > limit)
+		warn_of_unknown(l, LIMIT_MEMORY, RT_HAS_NEEDED);
+}
+
 static void check_memory(struct limits *l, const struct rt_metrics *now)
 {
-	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes);
-	bool is_read = now->valid & RT_HAS_PSS && now->pss_source == RT_PSS_READ;
+	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes),
+		 swap = swap_of(now);
+	bool is_in_doubt = now->needed_bytes + swap <= limit;
+	struct rt_metrics read;
 
 	if (limit == 0)
 		return;
-	if (!is_known(metrics_marks(now), RT_HAS_PSS))
-		warn_of_unknown(l, LIMIT_MEMORY, RT_HAS_PSS);
-	else if (now->pss_bytes > limit && (is_read || now->partial & RT_HAS_PSS))
-		pass(l, LIMIT_MEMORY, now->pss_bytes, at_least(now, RT_HAS_PSS));
-	else if (!(now->valid & RT_HAS_PSS) && now->pss_low_bytes > limit)
-		pass(l, LIMIT_MEMORY, now->pss_low_bytes, "at least ");
-	else if (now->pss_bytes > limit)
-		confirm_memory(l, limit, false);
-	else if (now->estimated & RT_HAS_PSS && now->pss_high_bytes > limit)
-		confirm_memory(l, limit, true);
+	if (!is_known(metrics_marks(now), RT_HAS_NEEDED))
+		warn_of_unknown(l, LIMIT_MEMORY, RT_HAS_NEEDED);
+	else if ((!is_in_doubt || now->needed_high_bytes > limit - (swap < limit ? swap : limit)) &&
+	         read_memory(l, is_in_doubt, &read))
+		judge_memory(l, &read, limit);
 }
 
-/* The anonymous and shared memory of the cgroup: what the tree holds without its mapped files. It
- * costs one file, however many processes there are, and is less than their PSS, or a little more:
- * it has the files of tmpfs that no process maps. */
+/* The kernel holds the limit of the cgroup by killing a process. */
+static bool pass_by_kill(struct limits *l, const struct rt_metrics *m)
+{
+	if (!l->options->hard_memory || l->passed || m->cgroup_oom_kills == 0 ||
+	    !is_known(metrics_marks(m), RT_HAS_CGROUP_OOM_KILLS))
+		return false;
+	pass(l, LIMIT_MEMORY, 0, ""); /* how much it was at that time is not known */
+	snprintf(l->reason, sizeof(l->reason),
+	         "memory passed --max-memory %.60s: killed by the kernel (--hard-memory)",
+	         l->options->limit_words.memory);
+	return true;
+}
+
+/* The anonymous and shared memory of the cgroup. It costs one file, however many processes there
+ * are, and has the files of tmpfs that no process maps, too. Only smaps shows which pages were
+ * freed lazily: those do not count. */
 static void check_account(struct limits *l)
 {
-	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes), bytes;
-	struct rt_metrics m;
+	uint64_t limit = bound_of(l, LIMIT_MEMORY, l->options->max_memory_bytes), bytes, lazy;
+	struct rt_metrics m, read;
 
 	l->next_account_ns = clock_now() + LOOK_NS;
 	if (rt_sample(l->account, &m, sizeof(m)) < 0 || !(m.valid & RT_HAS_CGROUP_MEMORY))
 		return;
+	if (pass_by_kill(l, &m))
+		return;
 	bytes = m.cgroup_memory_anon_bytes + m.cgroup_memory_shmem_bytes;
-	if (bytes > limit)
-		pass(l, LIMIT_MEMORY, bytes, "at least ");
+	if (bytes <= limit || !read_memory(l, false, &read))
+		return;
+	lazy = read.footprint_bytes - read.footprint_file_bytes - read.needed_bytes;
+	if (bytes - (lazy < bytes ? lazy : bytes) > limit)
+		pass(l, LIMIT_MEMORY, bytes - lazy, "at least ");
+}
+
+void limits_note_end(struct limits *l)
+{
+	struct rt_metrics m;
+
+	if (l->account && rt_sample(l->account, &m, sizeof(m)) == 0)
+		pass_by_kill(l, &m);
 }
 
 void limits_check(struct limits *l, const struct rt_metrics *now)
@@ -287,7 +318,38 @@ void limits_look(struct limits *l)
 		look(l);
 }
 
-void limits_set_usage(const struct limits *l, struct usage *usage)
+/* Between two looks, or at the very end, a limit may have been passed unseen. What is certain of
+ * the final figures shows that. E.g.: a child takes 60 MiB and exits 5 ms later. */
+static enum limit find_late(const struct limits *l, const struct usage *u, uint64_t *value)
+{
+	const struct options *o = l->options;
+	uint64_t cpu = (u->marks.valid | u->marks.partial) & RT_HAS_CPU ? u->cpu_ns : 0,
+		 processes = u->marks.valid & RT_HAS_PROCESSES_PEAK ? u->processes_peak : 0;
+
+	/* What is not read counts as needed, though it may have been freed lazily. */
+	*value = u->peak_needed_low_bytes;
+	if (o->max_memory_bytes && !l->was_memory_freed && *value > o->max_memory_bytes)
+		return LIMIT_MEMORY;
+	*value = cpu;
+	if (o->max_cpu_ns && *value > (uint64_t)o->max_cpu_ns)
+		return LIMIT_CPU_TIME;
+	*value = processes;
+	return o->max_processes && *value > o->max_processes ? LIMIT_PROCESSES : LIMIT_NONE;
+}
+
+static void set_late(struct limits *l, struct usage *usage)
+{
+	uint64_t value;
+
+	l->late = find_late(l, usage, &value);
+	if (l->late == LIMIT_NONE)
+		return;
+	set_reason(l, l->late, value, l->late == LIMIT_MEMORY ? "at least " : "");
+	usage->limit_passed_late = names[l->late];
+	usage->limit_late_reason = l->reason;
+}
+
+void limits_set_usage(struct limits *l, struct usage *usage)
 {
 	const struct options *o = l->options;
 
@@ -295,8 +357,10 @@ void limits_set_usage(const struct limits *l, struct usage *usage)
 	usage->limit_max_memory_bytes = o->max_memory_bytes;
 	usage->limit_max_cpu_ns = (uint64_t)o->max_cpu_ns;
 	usage->limit_max_processes = o->max_processes;
-	if (l->passed == LIMIT_NONE)
+	if (l->passed == LIMIT_NONE) {
+		set_late(l, usage);
 		return;
+	}
 	usage->timed_out = l->passed == LIMIT_TIMEOUT;
 	usage->limit_passed = names[l->passed];
 	usage->limit_reason = l->reason;

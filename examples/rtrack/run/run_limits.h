@@ -25,9 +25,10 @@ struct limits {
 	uint64_t processes;         /* of the last look */
 	int64_t read_at_ns;         /* when the memory of all processes was read last */
 	int64_t read_cost_ns;       /* CPU time of that */
-	int32_t unread_pid;         /* a process that could not be read then; 0: all were */
+	bool was_memory_freed;      /* that has shown less than the figures before it */
 	unsigned warned_of;         /* bits by enum limit: its figure is not known */
 	enum limit passed;          /* the first one that is passed */
+	enum limit late;            /* the one that was passed unseen, by the final figures */
 	uint64_t value;             /* that passed it: ns, bytes, or a number of processes */
 	char reason[200];           /* the same in words */
 	bool is_far_above;          /* it goes on: twice as much memory, or as many processes */
@@ -47,7 +48,10 @@ void limits_check(struct limits *l, const struct rt_metrics *now);
 /* Look at what is due. Once a limit is passed, find out whether the command goes far above it. */
 void limits_look(struct limits *l);
 
-/* Fill in the limits, and which one was passed. */
-void limits_set_usage(const struct limits *l, struct usage *usage);
+/* The command has ended: find out whether the kernel has killed a process for its memory. */
+void limits_note_end(struct limits *l);
+
+/* Fill in the limits, and which one was passed; if none was, which one was passed unseen. */
+void limits_set_usage(struct limits *l, struct usage *usage);
 
 #endif

@@ -32,8 +32,11 @@ void unended_outcome(struct rt_outcome *out, struct rt_command *command, const s
 		.error_bound_ns = UINT64_MAX,
 		.peak_rss_bytes = m->peak_rss_bytes,
 		.peak_tree_bytes = m->peak_tree_bytes,
-		.peak_tree_low_bytes = m->peak_tree_pss_bytes,
+		.peak_tree_low_bytes = m->peak_footprint_low_bytes,
 		.peak_tree_high_bytes = UINT64_MAX,
+		.peak_needed_bytes = m->peak_needed_bytes,
+		.peak_needed_low_bytes = m->peak_needed_low_bytes,
+		.peak_needed_high_bytes = UINT64_MAX,
 		.read_bytes = m->read_bytes,
 		.write_bytes = m->write_bytes,
 		.gpu_busy_ns = m->gpu_busy_ns,
@@ -42,8 +45,8 @@ void unended_outcome(struct rt_outcome *out, struct rt_command *command, const s
 		.samples = f->samples,
 		.overhead_cpu_ns = m->self_cpu_ns,
 	};
-	if ((out->partial | out->estimated) & RT_HAS_PEAK_TREE)
-		out->peak_tree_kind = RT_PEAK_PSS;
+	if ((out->partial | out->estimated) & RT_HAS_PEAK_FOOTPRINT)
+		out->peak_tree_kind = RT_PEAK_FOOTPRINT;
 	/* The command itself, which no sample can see any more. */
 	if (out->left_running == 0)
 		out->left_running = 1;

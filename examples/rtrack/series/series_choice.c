@@ -11,8 +11,9 @@
 /* The default of the CSV. Counters are differences: their sum over the rows is the total. A name
  * that begins with '?' is left out if the first row does not know it. */
 static const char tree_names[] =
-    "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,pss_bytes,"
-    "rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,"
+    "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
+    "footprint_bytes,needed_bytes,rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_"
+    "faults,d_major_faults,"
     "d_voluntary_switches,d_involuntary_switches,processes,threads,?gpus_busy,?gpus_used,"
     "?gpu_memory_bytes,partial,estimated";
 /* The kernel's own account first. */
@@ -22,7 +23,7 @@ static const char cgroup_names[] =
     "cgroup_memory_shmem_bytes,cgroup_memory_kernel_bytes,cgroup_swap_bytes,"
     "cgroup_memory_peak_bytes,cgroup_memory_limit_bytes,cgroup_memory_high_bytes,"
     "d_cgroup_memory_high_events,d_cgroup_memory_max_events,d_cgroup_memory_oom_events,"
-    "d_cgroup_oom_kills,pss_bytes,rss_bytes,peak_tree_bytes,d_cgroup_read_bytes,"
+    "d_cgroup_oom_kills,footprint_bytes,needed_bytes,rss_bytes,peak_tree_bytes,d_cgroup_read_bytes,"
     "d_cgroup_write_bytes,d_read_bytes,d_write_bytes,d_minor_faults,d_major_faults,processes,"
     "threads,cgroup_tasks,cgroup_tasks_limit,cgroup_cpu_limit_millicores,d_cgroup_cpu_periods,"
     "d_cgroup_cpu_throttled_periods,d_cgroup_cpu_throttled_seconds,d_pressure_cpu_some_seconds,"
@@ -31,7 +32,7 @@ static const char cgroup_names[] =
 /* The kernel's counters of one process, and how much of them is new. */
 #define MEMBER_NAMES                                                                               \
 	"pid,ppid,start_timestamp,name,state,cores_used,cpu_seconds,d_cpu_user_seconds,"           \
-	"d_cpu_system_seconds,pss_bytes,rss_bytes,peak_rss_bytes,d_read_bytes,d_write_bytes,"      \
+	"d_cpu_system_seconds,rss_bytes,peak_rss_bytes,d_read_bytes,d_write_bytes,"                \
 	"d_minor_faults,d_major_faults,d_voluntary_switches,d_involuntary_switches,threads,"       \
 	"partial,estimated"
 static const char member_names[] = "timestamp,interval_seconds,root_pid," MEMBER_NAMES;

@@ -34,10 +34,11 @@ static const char *const repeated[] = { "realtime_ns", "cpu_user_ticks", "cpu_sy
 	                                "ticks_per_second", NULL };
 
 /* Fields that are 0 if there is no figure, though their domain may be known. E.g.: the largest sum
- * of PSS that was read, if it was only estimated so far; a parent in another pid namespace. */
+ * of PSS that was read, if none was; a parent in another pid namespace. */
 static const char *const none_if_zero[] = { "peak_tree_pss_bytes", "ppid", NULL };
 
-/* Limits are UINT64_MAX if there is none: then the cell is empty. No other field can be so much. */
+/* Limits and upper bounds are UINT64_MAX if there is none: then the cell is empty. No other field
+ * can be so much. */
 #define NO_LIMIT UINT64_MAX
 
 /* A struct of the library: its fields become columns. */

@@ -113,8 +113,8 @@ const struct column member_columns[] = {
 	       VALUE_SECONDS, cpu, true),
 	COLUMN("d_cpu_seconds", "CPU time of its own threads", "s", FROM_MEMBER_BEFORE, RT_HAS_CPU,
 	       VALUE_SECONDS, cpu_difference, true),
-	COLUMN("pss_source", "where pss_bytes comes from: read, cached or estimated", "",
-	       FROM_MEMBER, RT_HAS_PSS, VALUE_WORD, pss_source, true),
+	COLUMN("pss_source", "where pss_bytes comes from: read or estimated", "", FROM_MEMBER,
+	       RT_HAS_PSS, VALUE_WORD, pss_source, true),
 };
 
 const size_t member_column_count = sizeof(member_columns) / sizeof(member_columns[0]);

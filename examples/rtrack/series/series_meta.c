@@ -10,7 +10,7 @@
 #include "series_append.h"
 #include "text/json.h"
 
-enum { SCHEMA = 2 };
+enum { SCHEMA = 3 };
 
 static void add_command(struct text *out, const struct subject *subject)
 {

@@ -9,7 +9,7 @@
 #include "text/json.h"
 #include "text/units.h"
 
-enum { SCHEMA = 2 };
+enum { SCHEMA = 3 };
 
 static const char *kind_name(enum usage_kind kind)
 {

@@ -235,7 +235,7 @@ static void add_graph_of(struct page *p, const struct summary_field *field, cons
 	if (strcmp(field->name, "cores_used") == 0 && !summary_is_unknown(field, u)) {
 		snprintf(peak, sizeof(peak), "peak %s%.2f", words_of_peak(u), u->peak_cores);
 		add_graph(p, u->cores, 1, u->peak_cores >= 0 ? peak : "");
-	} else if (strcmp(field->name, "peak_tree_bytes") == 0) {
+	} else if (strcmp(field->name, "peak_footprint_bytes") == 0) {
 		add_graph(p, u->memory, 0, "");
 	} else if (strcmp(field->name, "peak_memory_used_bytes") == 0) {
 		add_graph(p, u->memory, (double)u->memory_total_bytes, "");

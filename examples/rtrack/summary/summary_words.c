@@ -16,7 +16,7 @@ static bool is_named(const struct summary_field *field, const char *name)
 
 static bool has_no_memory(const struct usage *u)
 {
-	return !is_known(u->marks, RT_HAS_PEAK_TREE) && !is_known(u->marks, RT_HAS_PEAK_RSS);
+	return !is_known(u->marks, RT_HAS_PEAK_FOOTPRINT) && !is_known(u->marks, RT_HAS_PEAK_RSS);
 }
 
 static bool is_of_cgroup(const struct summary_field *field, const char *name)
@@ -93,21 +93,12 @@ static bool is_short_command(const struct usage *u)
 	return u->kind == USAGE_RUN && u->samples <= 3;
 }
 
-/* Of what processes outside the tree have in memory, too, only a share counts. So the figure may be
- * below the resident memory of one process. E.g.: most of `sleep` is the C library. */
-static bool shares_with_others(const struct usage *u)
-{
-	return is_known(u->marks, RT_HAS_PEAK_RSS) && u->peak_tree_bytes < u->peak_rss_bytes;
-}
-
 static void add_tree_meaning(struct text *out, const struct usage *u)
 {
 	if (u->peak_tree_kind == RT_PEAK_CGROUP)
 		text_add(out, "all processes, as charged to the cgroup, page cache too");
-	else if (u->peak_tree_kind && shares_with_others(u))
-		text_add(out, "all processes, with a share of what others use, too");
 	else if (u->peak_tree_kind)
-		text_add(out, "all processes, shared memory counted once");
+		text_add(out, "all processes, each page once");
 	else if (is_short_command(u))
 		text_add(out, "the command ended before its memory was read");
 }
@@ -131,7 +122,7 @@ void summary_add_meaning(struct text *out, const struct summary_field *field, co
 		text_printf(out, "of %s, on average", human_count(u->cpus).s);
 	else if (is_named(field, "peak_memory_used_bytes") && u->memory_total_bytes > 0)
 		text_printf(out, "used, of %s", human_bytes(u->memory_total_bytes).s);
-	else if (is_named(field, "peak_tree_bytes"))
+	else if (is_named(field, "peak_footprint_bytes"))
 		add_tree_meaning(out, u);
 	else if (is_named(field, "peak_rss_bytes") && is_short_command(u) &&
 	         !is_known(u->marks, RT_HAS_PEAK_RSS))

@@ -28,13 +28,12 @@ static void add_from_sample(struct usage *u, const struct follow *f)
 	u->memory = &f->memory;
 }
 
-/* Returns "pss", "rss", "cgroup", or NULL if there is no peak. */
+/* Returns "footprint", "cgroup", or NULL if there is no peak. */
 static const char *peak_kind_name(uint32_t kind)
 {
 	static const char *const names[] = {
-		[RT_PEAK_PSS] = "pss",
-		[RT_PEAK_RSS] = "rss",
 		[RT_PEAK_CGROUP] = "cgroup",
+		[RT_PEAK_FOOTPRINT] = "footprint",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
@@ -131,6 +130,13 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.complete = outcome->complete != 0,
 		.peak_rss_bytes = outcome->peak_rss_bytes,
 		.peak_tree_bytes = outcome->peak_tree_bytes,
+		.peak_needed_bytes = outcome->peak_needed_bytes,
+		.peak_needed_low_bytes = outcome->peak_needed_low_bytes,
+		.footprint_anon_bytes = outcome->footprint_anon_bytes,
+		.footprint_shmem_bytes = outcome->footprint_shmem_bytes,
+		.footprint_file_bytes = outcome->footprint_file_bytes,
+		.footprint_hugetlb_bytes = outcome->footprint_hugetlb_bytes,
+		.footprint_swap_bytes = outcome->footprint_swap_bytes,
 		.peak_tree_kind = outcome->peak_tree_kind,
 		.peak_tree_low_bytes = outcome->peak_tree_low_bytes,
 		.peak_tree_high_bytes = outcome->peak_tree_high_bytes,
@@ -159,7 +165,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
  * first sample lacked. E.g.: a cgroup was empty at first, or is at the end. */
 static void set_peaks(struct usage *u, const struct follow *f)
 {
-	const uint64_t peaks = RT_HAS_PEAK_TREE | RT_HAS_PEAK_RSS;
+	const uint64_t peaks = RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_RSS;
 	uint64_t lacking = peaks & ~(f->base.valid & f->now.valid);
 
 	u->marks = marks_replaced(u->marks, f->peak_marks, peaks);
@@ -167,11 +173,17 @@ static void set_peaks(struct usage *u, const struct follow *f)
 	u->marks.valid &= ~lacking;
 	u->peak_rss_bytes = f->peak_rss_bytes;
 	u->peak_tree_high_bytes = UINT64_MAX;
-	if (!is_known(u->marks, RT_HAS_PEAK_TREE))
+	if (!is_known(u->marks, RT_HAS_PEAK_FOOTPRINT))
 		return;
-	u->peak_tree_kind = RT_PEAK_PSS;
+	u->peak_tree_kind = RT_PEAK_FOOTPRINT;
 	u->peak_tree_bytes = f->peak_tree_bytes;
 	u->peak_tree_low_bytes = f->peak_tree_low_bytes;
+	u->peak_needed_bytes = f->peak_needed_bytes;
+	u->footprint_anon_bytes = f->largest.footprint_anon_bytes;
+	u->footprint_shmem_bytes = f->largest.footprint_shmem_bytes;
+	u->footprint_file_bytes = f->largest.footprint_file_bytes;
+	u->footprint_hugetlb_bytes = f->largest.footprint_hugetlb_bytes;
+	u->footprint_swap_bytes = f->largest.swap_bytes;
 }
 
 static void make_partial(struct usage *u, uint64_t bits)

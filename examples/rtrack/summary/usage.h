@@ -25,6 +25,8 @@ struct usage {
 	bool timed_out;
 	/* The limit that ended the command: name of its option, and why; NULL: none. */
 	const char *limit_passed, *limit_reason;
+	/* The limit that was passed, though nothing was ended: likewise. */
+	const char *limit_passed_late, *limit_late_reason;
 	/* What passed it: one of them; 0: not that one. */
 	uint64_t limit_wall_ns, limit_memory_bytes, limit_cpu_ns, limit_processes;
 	/* All limits; 0: none. */
@@ -46,7 +48,11 @@ struct usage {
 	uint32_t accounting, reasons;
 	const char *accounting_method; /* name of accounting */
 	bool complete;
-	uint64_t peak_rss_bytes, peak_tree_bytes;
+	uint64_t peak_rss_bytes, peak_tree_bytes, peak_needed_bytes;
+	uint64_t peak_needed_low_bytes; /* 0: unknown */
+	/* The parts of the largest footprint that was seen. */
+	uint64_t footprint_anon_bytes, footprint_shmem_bytes, footprint_file_bytes;
+	uint64_t footprint_hugetlb_bytes, footprint_swap_bytes;
 	uint32_t peak_tree_kind;       /* RT_PEAK_ value; 0: unknown */
 	const char *peak_kind;         /* name of peak_tree_kind, or NULL */
 	uint64_t peak_tree_low_bytes;  /* 0: unknown */

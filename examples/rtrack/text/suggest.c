@@ -42,26 +42,16 @@ enum {
 static const struct {
 	const char *word, *name;
 } other_words[] = {
-	{ "memory", "memory_used_bytes" },
-	{ "memory", "cgroup_memory_bytes" },
-	{ "memory", "pss_bytes" },
-	{ "memory", "peak_tree_bytes" },
-	{ "mem", "memory_used_bytes" },
-	{ "mem", "cgroup_memory_bytes" },
-	{ "mem", "pss_bytes" },
-	{ "mem", "peak_tree_bytes" },
-	{ "time", "timestamp" },
-	{ "time", "wall_seconds" },
-	{ "elapsed", "wall_seconds" },
-	{ "maxrss", "peak_rss_bytes" },
-	{ "cpu", "cpu_seconds" },
-	{ "cpu_percent", "cores_used" },
-	{ "user", "cpu_user_seconds" },
-	{ "system", "cpu_system_seconds" },
-	{ "sys", "cpu_system_seconds" },
-	{ "peak", "peak_tree_bytes" },
-	{ "disk", "disk_read_bytes" },
-	{ "net", "network_receive_bytes" },
+	{ "memory", "memory_used_bytes" }, { "memory", "cgroup_memory_bytes" },
+	{ "memory", "footprint_bytes" },   { "memory", "peak_footprint_bytes" },
+	{ "mem", "memory_used_bytes" },    { "mem", "cgroup_memory_bytes" },
+	{ "mem", "footprint_bytes" },      { "mem", "peak_footprint_bytes" },
+	{ "time", "timestamp" },           { "time", "wall_seconds" },
+	{ "elapsed", "wall_seconds" },     { "maxrss", "peak_rss_bytes" },
+	{ "cpu", "cpu_seconds" },          { "cpu_percent", "cores_used" },
+	{ "user", "cpu_user_seconds" },    { "system", "cpu_system_seconds" },
+	{ "sys", "cpu_system_seconds" },   { "peak", "peak_footprint_bytes" },
+	{ "disk", "disk_read_bytes" },     { "net", "network_receive_bytes" },
 };
 
 /* Returns the distance of a name from a word that is a part of it, or SIZE_MAX. */
