@@ -68,7 +68,7 @@ BINDINGS = r"examples/(?:cpp|python|rust)/.*"
 ALLOWED = (
     Allowed(r".*", r"\brt_tracker_glance\b", "an exported name"),
     Allowed(BINDINGS, r"\bglance(?=\()", "the method for rt_tracker_glance()"),
-    Allowed(r"tests/consumers/.*", r"\.glance\b", "the method for rt_tracker_glance()"),
+    Allowed(r"tests/(?:accuracy|consumers)/.*", r"\.glance\b", "the method for it"),
     Allowed(r"include/.*", r"(?:@param|@p|\bint) who\b", "the argument of rt_getrusage()"),
     Allowed(
         r".*",
