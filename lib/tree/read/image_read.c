@@ -192,13 +192,13 @@ static bool can_read(struct rti_tree *tree, const struct rti_member *m)
 {
 	uint64_t cost_ns = RTI_SMAPS_NS + rti_pss_cost_ns(tree, m);
 
+	if (tree->memory.is_forced)
+		return true;
 	if (m->pss.error < 0 && tree->now_ns - m->pss.tried_at_ns < RETRY_NS) {
 		tree->memory.images_next_ns =
 		    rti_min(tree->memory.images_next_ns, m->pss.tried_at_ns + RETRY_NS);
 		return false;
 	}
-	if (tree->memory.is_forced)
-		return true;
 	if (rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages) <= RESIDENT_MAX_BYTES &&
 	    rti_pss_is_short(&tree->pss_budget, cost_ns) &&
 	    rti_pss_can_afford(&tree->pss_budget, cost_ns))

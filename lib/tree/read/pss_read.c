@@ -44,7 +44,8 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 {
 	const struct rti_pss_part *pss = &m->pss;
 
-	if (!rti_memory_counts(&m->memory) || is_unreadable(tree->now_ns, pss) ||
+	if (!rti_memory_counts(&m->memory) ||
+	    (is_unreadable(tree->now_ns, pss) && !tree->memory.is_forced) ||
 	    !(tree->memory.reads_pss || tree->memory.is_forced || needs_pss(&tree->memory, m)))
 		return false;
 	if (!pss->at_ns || pss->error < 0)
