@@ -142,7 +142,8 @@ struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts)
 	                          reads->sharer_pages * facts->page_size);
 	out.mapped_share = share_of(out.file + out.shmem, reads->mapped_pages * facts->page_size);
 	out.needed.bytes = rti_subtract_saturated(out.needed.bytes, reads->lazy_free_bytes);
-	out.needed.low = rti_subtract_saturated(out.needed.low, reads->lazy_free_bytes);
+	out.needed.low = rti_subtract_saturated(
+	    out.needed.low, rti_add_saturated(reads->lazy_free_bytes, reads->unseen_bytes));
 	if (reads->unknown || facts->has_skipped)
 		out.all.high = out.needed.high = UINT64_MAX;
 	out.is_exact = is_exact(&out.all) && reads->without_status == 0;

@@ -36,6 +36,9 @@ struct rti_memory_reads {
 	uint64_t own_anon_bytes;             /* of the other members */
 	uint64_t sharer_pages, mapped_pages; /* as statm has them: a page counts for each member */
 	uint64_t lazy_free_bytes;
+	/* Anonymous memory that this sample was to read and has not seen mapped: it may be on its
+	 * way out, or have been freed lazily. */
+	uint64_t unseen_bytes;
 	/* PSS of all, if that was asked for and each was read in this sample. */
 	bool has_pss;
 	bool has_all_pss; /* each was read at some time */

@@ -342,6 +342,12 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 		reads->error = pss->error;
 	if (pss->tried_at_ns == tree->now_ns)
 		reads->lazy_free_bytes += pss->lazy_free_bytes;
+	/* E.g.: it unmaps memory. The pages are there for some time after the mapping is gone. */
+	if (tree->memory.is_forced)
+		reads->unseen_bytes += rti_pages_to_bytes(
+		    tree->ctx, pss->at_ns == tree->now_ns
+				   ? rti_subtract_saturated(anon_pages, pss->anon_pages)
+				   : anon_pages);
 	reads->mapped_pages += m->memory.look.shared_pages;
 	reads->has_pss &= is_read && pss->at_ns == tree->now_ns;
 	reads->has_all_pss &= is_read;
