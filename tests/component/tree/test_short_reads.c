@@ -101,6 +101,12 @@ START_TEST(system_after_short_reads_has_the_same_figures)
 }
 END_TEST
 
+/* What is known of memory, however surely: the time that a read takes decides that. */
+static uint64_t known_of(const struct rt_metrics *m)
+{
+	return m->valid | m->partial | m->estimated;
+}
+
 /* The kernel keeps what is left of a record between two reads. */
 START_TEST(live_figures_after_short_reads_are_there)
 {
@@ -118,7 +124,7 @@ START_TEST(live_figures_after_short_reads_are_there)
 		ck_assert_uint_ge(m.network_receive_bytes, system.network_receive_bytes);
 		ck_assert_uint_ge(m.forks, system.forks);
 		m = sample_anew(getpid(), NULL, 0, sizes[i]);
-		ck_assert_uint_eq(m.valid, self.valid);
+		ck_assert_uint_eq(known_of(&m), known_of(&self));
 		ck_assert_uint_ge(m.cpu_user_ns + m.cpu_system_ns,
 		                  self.cpu_user_ns + self.cpu_system_ns);
 		ck_assert_uint_ge(m.read_chars, self.read_chars);
