@@ -179,8 +179,7 @@ static void set_processes(const struct rt_command *c, const struct findings *f,
 	out->processes_peak = f->facts.alive_peak;
 }
 
-/* What samples and polls saw of the tree; at least the largest peak of one process, which the
- * kernel knows. What a process maps several times is in that as often. */
+/* What samples and polls saw of the tree. */
 static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 {
 	const struct rt_metrics *m = &f->metrics;
@@ -198,14 +197,6 @@ static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 	out->footprint_file_bytes = parts->file;
 	out->footprint_hugetlb_bytes = parts->hugetlb;
 	out->footprint_swap_bytes = parts->swap;
-	if (!f->facts.is_rss_counted_once)
-		return;
-	out->peak_tree_low_bytes = rti_max(out->peak_tree_low_bytes, out->peak_rss_bytes);
-	if (out->peak_tree_bytes >= out->peak_rss_bytes)
-		return;
-	out->peak_tree_bytes = out->peak_rss_bytes;
-	out->partial |= RT_HAS_PEAK_FOOTPRINT;
-	out->estimated &= ~RT_HAS_PEAK_FOOTPRINT;
 }
 
 /* An account of the cgroup is a lower bound if a process ran outside of it. */
@@ -233,7 +224,8 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 		out->peak_needed_bytes =
 		    rti_clamp(out->peak_needed_bytes, out->peak_needed_low_bytes, most);
 		out->peak_tree_bytes =
-		    rti_clamp(out->peak_tree_bytes, out->peak_tree_low_bytes,
+		    rti_clamp(out->peak_tree_bytes,
+		              rti_max(out->peak_tree_low_bytes, f->facts.peak_floor_bytes),
 		              rti_add_saturated(most, f->facts.footprint_parts.file_high));
 	}
 	/* It includes page cache, and lacks pages of files that others have read before. */
@@ -341,23 +333,6 @@ static bool lacks_holder(const struct rt_outcome *out)
 	       out->peak_tree_low_bytes > rti_add_saturated(most, most / 50 + MIB);
 }
 
-/* If BPF programs have counted every thread, members may lack the peak alone, of processes for
- * which the programs had no row. */
-static void mark_members(const struct rt_command *c, const struct rti_completeness *found,
-                         struct rt_outcome *out)
-{
-	const uint64_t of_members =
-	    RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PEAK_RSS;
-	bool is_counted = rti_command_account_is_whole(&c->account), is_short;
-
-	is_short = is_counted ? c->account.totals.rowless && !(out->valid & RT_HAS_PEAK_RSS)
-	                      : found->is_member_short;
-	if (!is_short)
-		return;
-	if (!is_counted)
-		make_partial(out, of_members);
-}
-
 /* The bounds of CPU time come last, since they depend on all reasons. */
 static void set_completeness(struct rt_command *c, const struct findings *f, struct rt_outcome *out)
 {
@@ -374,7 +349,10 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 		out->reasons |= RT_REASON_UNWAITED;
 	known = get_evidence(c, f, out);
 	result = rti_completeness(&known);
-	mark_members(c, &result, out);
+	/* BPF programs have counted every thread, whatever the samples have seen. */
+	if (result.is_member_short && !rti_command_account_is_whole(&c->account))
+		make_partial(out, RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW |
+		                      RT_HAS_PEAK_RSS);
 	out->reasons = result.member_reasons;
 	set_peak_bounds(out);
 	out->reasons = result.reasons;

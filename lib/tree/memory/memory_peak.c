@@ -17,6 +17,9 @@
 #define STATUS_PART 10
 #define STATUS_PAGES 256
 
+/* Most shared memory of so much and more is mapped once, but none of it need be. */
+#define SHMEM_ONCE_MAX (UINT64_C(4) << 20)
+
 static void raise_to(uint64_t *peak, uint64_t bytes)
 {
 	if (*peak < bytes)
@@ -81,10 +84,15 @@ static void take_moment(struct rti_tree *tree)
 	take_bounds(&peaks->all, &moment->all, moment->is_exact, moment->suspected_bytes, has_left);
 	take_bounds(&peaks->needed, &moment->needed, moment->is_needed_exact,
 	            moment->suspected_bytes, has_left);
-	/* No poll saw the peak of the largest member. What one maps several times is in its RSS as
-	 * often, and shared memory may be. */
-	if (rti_memory_counts_once(&tree->memory))
-		raise_peak(&peaks->all, tree->peak_rss_bytes, true);
+	raise_peak(&peaks->all, rti_memory_peak_floor(tree), true);
+}
+
+uint64_t rti_memory_peak_floor(const struct rti_tree *tree)
+{
+	const struct rti_memory_state *memory = &tree->memory;
+	bool counts_once = memory->repeated_bytes == 0 && memory->shmem_max_bytes < SHMEM_ONCE_MAX;
+
+	return counts_once ? tree->peak_rss_bytes : 0;
 }
 
 static void set_peak(const struct rti_peak *peak, uint64_t *bytes, uint64_t *low, uint64_t *high)

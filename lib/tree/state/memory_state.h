@@ -62,11 +62,4 @@ struct rti_memory_state {
 	struct rti_pss_rounds rounds; /* written by pss_read.c */
 };
 
-/* Whether RSS of a member counts each page once, by all that is known. Most shared memory of 4 MiB
- * and more is mapped once, but none of it need be. */
-static inline bool rti_memory_counts_once(const struct rti_memory_state *memory)
-{
-	return memory->repeated_bytes == 0 && memory->shmem_max_bytes < UINT64_C(4) << 20;
-}
-
 #endif

@@ -75,6 +75,23 @@ START_TEST(peak_is_at_least_that_of_its_largest_member)
 }
 END_TEST
 
+/* Then it is a lower bound, whatever was estimated before. */
+START_TEST(estimated_peak_below_that_of_a_member_gives_way_to_it)
+{
+	struct rt_metrics m;
+
+	track_pool(1);
+	take_savings();
+	m = sample_pool_after(0);
+	ck_assert_uint_ne(m.estimated & RT_HAS_PEAK_FOOTPRINT, 0);
+	processes[ROOT].hwm_kib = kib(5000);
+	run_and_write(ROOT);
+	m = sample_pool_after(SECOND);
+	ck_assert_uint_eq(m.peak_footprint_bytes, pages_to_bytes(5000));
+	ck_assert_uint_ne(m.partial & RT_HAS_PEAK_FOOTPRINT, 0);
+}
+END_TEST
+
 /* Workers that map and unmap memory all the time: their faults look like copies. */
 START_TEST(copies_that_no_read_has_shown_raise_the_upper_bound_alone)
 {
@@ -301,6 +318,7 @@ int main(void)
 
 	tcase_add_test(samples, exact_footprint_raises_the_peak_which_stays);
 	tcase_add_test(samples, peak_is_at_least_that_of_its_largest_member);
+	tcase_add_test(samples, estimated_peak_below_that_of_a_member_gives_way_to_it);
 	tcase_add_test(samples, copies_that_no_read_has_shown_raise_the_upper_bound_alone);
 	tcase_add_test(samples, read_that_shows_no_copies_lowers_the_upper_bound);
 	tcase_add_test(samples, read_that_shows_copies_raises_the_peak);
