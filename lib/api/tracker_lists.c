@@ -166,7 +166,6 @@ static int copy_processes(const struct rt_tracker *t, struct process_rows *rows,
 	if (!tree)
 		return -EOPNOTSUPP;
 	*count = rti_tree_count(tree);
-	rti_rows_want(tree);
 	rti_tree_each_sampled(tree, copy_process_out, rows);
 	return 0;
 }

@@ -14,8 +14,6 @@
 #define PAGES_PER_FILE_FAULT 16u
 #define PROGRAM_PAGES 2048u
 
-#define GENERATIONS_MAX 64 /* of forks, that are looked at */
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;

@@ -102,11 +102,6 @@ void rti_rows_keep(struct rti_tree *tree)
 	tree->rows.are_kept = true;
 }
 
-void rti_rows_want(struct rti_tree *tree)
-{
-	tree->wants_rows = true;
-}
-
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg)
 {

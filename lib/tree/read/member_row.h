@@ -26,9 +26,6 @@ struct rti_member_row {
 void rti_tree_each(const struct rti_tree *tree,
                    int (*each)(void *arg, const struct rti_member_row *row), void *arg);
 
-/* The caller is about to list the members of the last sample. */
-void rti_rows_want(struct rti_tree *tree);
-
 /* The same for the members of the last sample, as they were then. */
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg);

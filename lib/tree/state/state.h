@@ -178,7 +178,6 @@ struct rti_tree {
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_rows_state rows;
-	bool wants_rows; /* the caller lists processes; written by member_row.c */
 	struct rti_supervised_state supervised;
 	struct rti_kernel_account kernel_account;
 	struct rti_tree_loop_state loop;
