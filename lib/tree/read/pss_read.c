@@ -54,13 +54,12 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
-static uint64_t cost_of(const struct rti_pss_budget *budget, const struct rti_context *ctx,
-                        uint64_t now_ns, const struct rti_member *m)
+uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t cost_ns =
-	    rti_pss_predict(budget, rti_pages_to_bytes(ctx, m->memory.look.rss_pages));
+	uint64_t cost_ns = rti_pss_predict(&tree->pss_budget,
+	                                   rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages));
 
-	if (m->pss.cost_ns < cost_ns || now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
+	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
 		return cost_ns;
 	return m->pss.cost_ns;
 }
@@ -168,7 +167,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 
 		if (!is_due(tree, m, drift))
 			continue;
-		one_ns = cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
+		one_ns = rti_pss_cost_ns(tree, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
 			cost_ns += one_ns;
 		else
@@ -177,41 +176,17 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 	return cost_ns;
 }
 
-static size_t greatest_common_divisor(size_t a, size_t b)
-{
-	while (b != 0) {
-		size_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* Members that were forked one after the other often share the same pages. If only some are read,
- * they must stand for all. So a round does not go from one member to the next, but in steps that
- * lead to each of them once. */
-static size_t step_of_round(size_t count)
-{
-	size_t step = count * 3 / 5 + 1;
-
-	while (greatest_common_divisor(step, count) != 1)
-		step++;
-	return step;
-}
-
-/* Returns the next member that is due, *at steps from where the round began or later. */
+/* Returns the next member that is due, *at members from where the round began or later. */
 static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t *at)
 {
-	size_t count = tree->table.count, step = step_of_round(count);
+	size_t count = tree->table.count;
 
 	for (; *at < count; ++*at) {
-		size_t i = (tree->memory.rounds.next + *at * step) % count;
-		struct rti_member *m = &tree->table.members[i];
+		struct rti_member *m =
+		    &tree->table.members[(tree->memory.rounds.next + *at) % count];
 
 		if (is_due(tree, m, drift) &&
-		    rti_pss_is_short(&tree->pss_budget,
-		                     cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m)))
+		    rti_pss_is_short(&tree->pss_budget, rti_pss_cost_ns(tree, m)))
 			return m;
 	}
 	return NULL;
@@ -226,7 +201,7 @@ struct round {
 
 /* Reads become doubtful together: what one member shares less, another has more of. So all of them
  * are read, or, if that can never be paid for, as many as can be now; the cost is that of the least
- * part. Those that are read show what the others share of files and of shared memory. */
+ * part. */
 static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 {
 	struct round round = { .drift = drift };
@@ -237,9 +212,9 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	round.reads_a_part =
 	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
 	if (round.cost_ns > 0 && round.reads_a_part)
-		round.cost_ns = rti_max(
-		    cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, find_due(tree, drift, &at)),
-		    rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
+		round.cost_ns =
+		    rti_max(rti_pss_cost_ns(tree, find_due(tree, drift, &at)),
+		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
 	return round;
 }
 
@@ -268,8 +243,8 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 	struct rti_member *m = find_due(tree, round->drift, &at);
 	bool has_read = false;
 
-	while (m && cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m) <= limit_ns) {
-		limit_ns -= cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
+	while (m && rti_pss_cost_ns(tree, m) <= limit_ns) {
+		limit_ns -= rti_pss_cost_ns(tree, m);
 		own_cpu_ns = read_member(tree, m, own_cpu_ns);
 		has_read = true;
 		at++;
@@ -277,8 +252,7 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 	}
 	if (!has_read)
 		return false;
-	tree->memory.rounds.next =
-	    (tree->memory.rounds.next + at * step_of_round(tree->table.count)) % tree->table.count;
+	tree->memory.rounds.next = (tree->memory.rounds.next + at) % tree->table.count;
 	check_members(tree);
 	rti_memory_sum_reads(tree, reads);
 	rti_pss_spend(&tree->pss_budget, 0, tree->ctx->platform->thread_cpu_ns() - own_cpu_ns);
@@ -303,11 +277,6 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_memory_reads *reads)
 		return false;
 	}
 	return read_round(tree, &round, reads);
-}
-
-uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return cost_of(&tree->pss_budget, tree->ctx, tree->now_ns, m);
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process

@@ -9,10 +9,9 @@
 
 /* --- Members that change between two reads. --- */
 
-/* Members are not read in the order of their pids. */
-#define READ_FIRST 2
-#define READ_LAST 1
-#define BEFORE_LAST_READ "101/smaps_rollup"
+#define READ_FIRST 1
+#define READ_LAST 2
+#define BEFORE_LAST_READ "102/smaps_rollup"
 
 /* One child does something after it was read, and before the other one is. Then the root and the
  * one that changed have anon_kib as before, and the other one as after it. */
