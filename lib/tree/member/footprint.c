@@ -110,8 +110,8 @@ static int reason_of(const struct rti_footprint_facts *facts)
 {
 	const struct rti_memory_reads *reads = facts->reads;
 
-	if (reads->error)
-		return reads->error;
+	if (reads->error || facts->mapped_error)
+		return reads->error ? reads->error : facts->mapped_error;
 	/* Members have changed while they were read. */
 	if (reads->has_all && reads->doubt_bytes > 0 && reads->oldest_ns == facts->now_ns)
 		return -EBUSY;

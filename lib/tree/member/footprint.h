@@ -44,7 +44,7 @@ struct rti_memory_reads {
 	bool has_all_pss; /* each was read at some time */
 	uint64_t pss_bytes;
 	uint64_t oldest_ns; /* when the oldest of the reads was made */
-	int error;          /* why one could not be read; 0: none */
+	int error;          /* why PSS of one could not be read; 0: none */
 };
 
 struct rti_bounds {
@@ -81,6 +81,7 @@ struct rti_footprint_facts {
 	bool has_outside_sharer;
 	bool has_skipped; /* processes of the tree are no members yet */
 	bool lacks_reads; /* what members map is to be read, and the budget does not allow it */
+	int mapped_error; /* why it could not be read; 0: none */
 };
 
 /* The anonymous bytes of all members by what was read. */

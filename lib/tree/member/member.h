@@ -163,20 +163,32 @@ struct rti_exit_part {
 	bool has_final_account;  /* it was read when the member was a zombie */
 };
 
-/* What was read last of the pages of a member. Written by pss_read.c, and by image_read.c what it
- * has mapped; memory_note.c frees the image. */
+/* The last try to read a file that walks the page tables of a member. */
+struct rti_page_read {
+	uint64_t tried_at_ns; /* CLOCK_MONOTONIC */
+	uint64_t cost_ns;     /* the CPU time that it took */
+	int error;            /* 0 or -errno */
+};
+
+#define RTI_PAGE_RETRY_NS 1000000000u /* of what could not be read */
+
+static inline bool rti_page_is_unreadable(const struct rti_page_read *read, uint64_t now_ns)
+{
+	return read->error < 0 && now_ns - read->tried_at_ns < RTI_PAGE_RETRY_NS;
+}
+
+/* What was read last of the pages of a member. smaps and the image are written by image_read.c, the
+ * other values by pss_read.c, and lazy_free_bytes by both; memory_note.c frees the image. */
 struct rti_pss_part {
 	uint64_t at_ns; /* CLOCK_MONOTONIC; 0: there is none */
 	uint64_t pss_bytes;
 	uint64_t anon_bytes; /* the part of it that is anonymous; with has_kinds */
 	uint64_t lazy_free_bytes, swap_bytes;
+	struct rti_page_read rollup, smaps;
 	bool has_kinds;
-	int error;               /* of the last try: 0 or -errno */
-	uint64_t cost_ns;        /* the CPU time that it took */
-	uint64_t tried_at_ns;    /* that */
-	uint64_t drift;          /* rti_memory_state.drift at that time */
-	uint64_t anon_pages;     /* RSS without files and shared memory at that time */
 	bool is_image_due;       /* by the last look for images to read */
+	uint64_t drift;          /* rti_memory_state.drift when it was read */
+	uint64_t anon_pages;     /* RSS without files and shared memory at that time */
 	struct rti_image *image; /* of its own; NULL: that of its program counts */
 };
 

@@ -167,6 +167,7 @@ static void measure(struct rti_tree *tree)
 	    .has_outside_sharer = state->has_outside_sharer,
 	    .has_skipped = tree->discovery.has_skipped,
 	    .lacks_reads = state->lacks_images || !state->may_read,
+	    .mapped_error = state->images_error,
 	});
 }
 

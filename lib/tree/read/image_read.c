@@ -22,7 +22,6 @@
 #define OWN_SHARED_BYTES (UINT64_C(32) << 20)
 #define OWN_SHMEM_BYTES (UINT64_C(1) << 20)
 #define RESIDENT_MAX_BYTES (UINT64_C(1) << 30)
-#define RETRY_NS 1000000000u /* of what could not be read */
 
 static struct rti_mapped_look look_of(const struct rti_member *m)
 {
@@ -173,12 +172,16 @@ static void read_image(struct rti_tree *tree, struct rti_member *m, struct rti_i
 		err = rti_parse_smaps(tree->ctx->buf->data, tree->ctx->buf->len, add_range, &r);
 		err = err < 0 ? err : r.err;
 	}
-	m->pss.cost_ns = tree->ctx->platform->thread_cpu_ns() - started_ns;
-	rti_pss_spend(&tree->pss_budget, 0, m->pss.cost_ns);
-	m->pss.error = err;
-	m->pss.tried_at_ns = tree->now_ns;
-	m->pss.lazy_free_bytes = r.lazy_free_kib * 1024;
+	m->pss.smaps = (struct rti_page_read){
+		.tried_at_ns = tree->now_ns,
+		.cost_ns = tree->ctx->platform->thread_cpu_ns() - started_ns,
+		.error = err,
+	};
+	rti_pss_spend(&tree->pss_budget, 0, m->pss.smaps.cost_ns);
+	if (err < 0)
+		tree->memory.images_error = err;
 	if (err == 0) {
+		m->pss.lazy_free_bytes = r.lazy_free_kib * 1024;
 		end_image(tree, m, &r);
 		tree->memory.mapped_sum.unread_shmem = 0; /* what was read was not unmapped */
 	} else if (err == -ENOSPC) {
@@ -188,15 +191,21 @@ static void read_image(struct rti_tree *tree, struct rti_member *m, struct rti_i
 	tree->memory.changes++;
 }
 
+static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return rti_pss_cost_ns(tree, m, &m->pss.smaps, RTI_SMAPS_NS);
+}
+
 static bool can_read(struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t cost_ns = RTI_SMAPS_NS + rti_pss_cost_ns(tree, m);
+	uint64_t cost_ns = cost_of(tree, m);
 
 	if (tree->memory.is_forced)
 		return true;
-	if (m->pss.error < 0 && tree->now_ns - m->pss.tried_at_ns < RETRY_NS) {
-		tree->memory.images_next_ns =
-		    rti_min(tree->memory.images_next_ns, m->pss.tried_at_ns + RETRY_NS);
+	if (rti_page_is_unreadable(&m->pss.smaps, tree->now_ns)) {
+		tree->memory.images_next_ns = rti_min(tree->memory.images_next_ns,
+		                                      m->pss.smaps.tried_at_ns + RTI_PAGE_RETRY_NS);
+		tree->memory.images_error = m->pss.smaps.error;
 		return false;
 	}
 	if (rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages) <= RESIDENT_MAX_BYTES &&
@@ -213,6 +222,7 @@ static struct rti_member *find_reader(struct rti_tree *tree, int program)
 {
 	uint64_t largest = tree->memory.mapped.programs[program].largest.shared_pages;
 	struct rti_member *found = NULL;
+	int error = tree->memory.images_error;
 
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
@@ -223,6 +233,8 @@ static struct rti_member *find_reader(struct rti_tree *tree, int program)
 		    can_read(tree, m) && (!found || look->rss_pages < found->memory.look.rss_pages))
 			found = m;
 	}
+	if (found)
+		tree->memory.images_error = error; /* another will do */
 	return found;
 }
 
@@ -273,7 +285,7 @@ static bool read_all_own(struct rti_tree *tree)
 		}
 		m->pss.is_image_due = is_own_due(tree, m);
 		is_any_due |= m->pss.is_image_due;
-		cost_ns += RTI_SMAPS_NS + rti_pss_cost_ns(tree, m);
+		cost_ns += cost_of(tree, m);
 	}
 	if (!is_any_due)
 		return false;
@@ -299,6 +311,7 @@ bool rti_images_read_due(struct rti_tree *tree)
 	                         tree->now_ns < state->images_next_ns))
 		return false;
 	state->lacks_images = false;
+	state->images_error = 0;
 	state->images_changes = state->changes;
 	state->images_next_ns = tree->now_ns + RTI_WHILE_IDLE_NS;
 	for (size_t i = 0; i < mapped->count; i++) {

@@ -66,7 +66,7 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 {
 	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
 		return;
-	if (m->pss.at_ns && m->pss.at_ns >= tree->sampled_ns && m->pss.error >= 0) {
+	if (m->pss.at_ns && m->pss.at_ns >= tree->sampled_ns && m->pss.rollup.error >= 0) {
 		out->pss_bytes = rti_pss_now(tree->ctx, m);
 		out->pss_source = RT_PSS_READ;
 		out->valid |= RT_HAS_PSS;

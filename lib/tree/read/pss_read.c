@@ -14,13 +14,7 @@
 
 #define FEW_PAGES 256u
 #define MERGING_NS 1000000000u
-#define RETRY_NS 1000000000u /* of what could not be read */
 #define FORGET_COST_NS UINT64_C(60000000000)
-
-static bool is_unreadable(uint64_t now_ns, const struct rti_pss_part *pss)
-{
-	return pss->error < 0 && now_ns - pss->tried_at_ns < RETRY_NS;
-}
 
 static bool has_no_limit(const struct rti_pss_budget *budget)
 {
@@ -45,23 +39,29 @@ static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint
 	const struct rti_pss_part *pss = &m->pss;
 
 	if (!rti_memory_counts(&m->memory) ||
-	    (is_unreadable(tree->now_ns, pss) && !tree->memory.is_forced) ||
+	    (rti_page_is_unreadable(&pss->rollup, tree->now_ns) && !tree->memory.is_forced) ||
 	    !(tree->memory.reads_pss || tree->memory.is_forced || needs_pss(&tree->memory, m)))
 		return false;
-	if (!pss->at_ns || pss->error < 0)
+	if (!pss->at_ns || pss->rollup.error < 0)
 		return true;
 	return pss->drift < drift || tree->now_ns - pss->at_ns >= refresh_ns(&tree->memory);
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
-uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m)
+uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m,
+                         const struct rti_page_read *last, uint64_t more_ns)
 {
-	uint64_t cost_ns = rti_pss_predict(&tree->pss_budget,
-	                                   rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages));
+	uint64_t bytes = rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages),
+		 cost_ns = more_ns + rti_pss_predict(&tree->pss_budget, bytes);
 
-	if (m->pss.cost_ns < cost_ns || tree->now_ns - m->pss.tried_at_ns > FORGET_COST_NS)
+	if (last->cost_ns < cost_ns || tree->now_ns - last->tried_at_ns > FORGET_COST_NS)
 		return cost_ns;
-	return m->pss.cost_ns;
+	return last->cost_ns;
+}
+
+static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return rti_pss_cost_ns(tree, m, &m->pss.rollup, 0);
 }
 
 /* RSS when PSS was read. statm may be off by the pages that each CPU has yet to add. So it is only
@@ -81,12 +81,12 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 {
 	struct rti_pss_part *pss = &m->pss;
 
-	pss->error = err;
-	pss->tried_at_ns = tree->now_ns;
-	pss->lazy_free_bytes = err < 0 ? 0 : rollup->lazy_free_kib * 1024;
-	pss->swap_bytes = err < 0 ? 0 : rollup->swap_pss_kib * 1024;
+	pss->rollup.error = err;
+	pss->rollup.tried_at_ns = tree->now_ns;
 	if (err < 0)
 		return;
+	pss->lazy_free_bytes = rollup->lazy_free_kib * 1024;
+	pss->swap_bytes = rollup->swap_pss_kib * 1024;
 	pss->at_ns = tree->now_ns;
 	pss->pss_bytes = rollup->pss_kib * 1024;
 	pss->anon_bytes = rollup->pss_anon_kib * 1024;
@@ -104,8 +104,8 @@ static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_
 	int err = rti_read_rollup(tree, m, &rollup);
 
 	ended_ns = tree->ctx->platform->thread_cpu_ns();
-	m->pss.cost_ns = ended_ns - started_ns;
-	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.cost_ns);
+	m->pss.rollup.cost_ns = ended_ns - started_ns;
+	rti_pss_spend(&tree->pss_budget, rss_bytes, m->pss.rollup.cost_ns);
 	store_read(tree, m, err, &rollup);
 	tree->unchanged_samples = 0;
 	tree->memory.changes++;
@@ -142,11 +142,11 @@ static void check_members(struct rti_tree *tree)
 		int64_t pages;
 
 		if (!rti_memory_counts(&m->memory) || m->pss.at_ns != tree->now_ns ||
-		    m->pss.error < 0)
+		    m->pss.rollup.error < 0)
 			continue;
 		pages = look_once_more(tree, m);
 		if (pages < 0)
-			m->pss.error = -ESRCH;
+			m->pss.rollup.error = -ESRCH;
 		else
 			moved += (uint64_t)pages;
 	}
@@ -167,7 +167,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 
 		if (!is_due(tree, m, drift))
 			continue;
-		one_ns = rti_pss_cost_ns(tree, m);
+		one_ns = cost_of(tree, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
 			cost_ns += one_ns;
 		else
@@ -185,8 +185,7 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 		struct rti_member *m =
 		    &tree->table.members[(tree->memory.rounds.next + *at) % count];
 
-		if (is_due(tree, m, drift) &&
-		    rti_pss_is_short(&tree->pss_budget, rti_pss_cost_ns(tree, m)))
+		if (is_due(tree, m, drift) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
 			return m;
 	}
 	return NULL;
@@ -213,7 +212,7 @@ static struct round plan_round(struct rti_tree *tree, uint64_t drift)
 	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
 	if (round.cost_ns > 0 && round.reads_a_part)
 		round.cost_ns =
-		    rti_max(rti_pss_cost_ns(tree, find_due(tree, drift, &at)),
+		    rti_max(cost_of(tree, find_due(tree, drift, &at)),
 		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
 	return round;
 }
@@ -243,8 +242,8 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 	struct rti_member *m = find_due(tree, round->drift, &at);
 	bool has_read = false;
 
-	while (m && rti_pss_cost_ns(tree, m) <= limit_ns) {
-		limit_ns -= rti_pss_cost_ns(tree, m);
+	while (m && cost_of(tree, m) <= limit_ns) {
+		limit_ns -= cost_of(tree, m);
 		own_cpu_ns = read_member(tree, m, own_cpu_ns);
 		has_read = true;
 		at++;
@@ -300,16 +299,21 @@ uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m)
 	return carry_on(ctx, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
+static bool was_read(const struct rti_page_read *read, uint64_t now_ns)
+{
+	return read->tried_at_ns == now_ns && read->error >= 0;
+}
+
 static void add_member(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_memory_reads *reads, uint64_t *drift)
 {
 	const struct rti_pss_part *pss = &m->pss;
 	uint64_t anon_pages = rti_memory_anon_pages(&m->memory.look);
-	bool is_read = pss->at_ns && pss->error >= 0;
+	bool is_read = pss->at_ns && pss->rollup.error >= 0;
 
-	if (!reads->error && is_unreadable(tree->now_ns, pss))
-		reads->error = pss->error;
-	if (pss->tried_at_ns == tree->now_ns)
+	if (!reads->error && rti_page_is_unreadable(&pss->rollup, tree->now_ns))
+		reads->error = pss->rollup.error;
+	if (was_read(&pss->rollup, tree->now_ns) || was_read(&pss->smaps, tree->now_ns))
 		reads->lazy_free_bytes += pss->lazy_free_bytes;
 	/* E.g.: it unmaps memory. The pages are there for some time after the mapping is gone. */
 	if (tree->memory.is_forced)

@@ -20,8 +20,10 @@ bool rti_pss_read_due(struct rti_tree *tree, struct rti_memory_reads *reads);
 /* The PSS of a member now: as read, and moved by what it has mapped or released since. */
 uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m);
 
-/* The expected CPU time of reading the pages of a member. */
-uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m);
+/* The expected CPU time of reading the pages of a member. last: of that file; more_ns: what that
+ * takes beside its pages. */
+uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m,
+                         const struct rti_page_read *last, uint64_t more_ns);
 
 /* The sum over all members by what was read. */
 void rti_memory_sum_reads(const struct rti_tree *tree, struct rti_memory_reads *out);

@@ -58,6 +58,7 @@ struct rti_memory_state {
 	/* Changes by the last look for images to read, and when to look again without any. */
 	uint64_t images_changes, images_next_ns;
 	bool lacks_images; /* the budget does not allow to read one */
+	int images_error;  /* why one cannot be read: 0 or -errno */
 	struct rti_footprint moment;
 	struct rti_pss_rounds rounds; /* written by pss_read.c */
 };

@@ -25,12 +25,12 @@ void rti_obstacles_begin_sample(struct rti_obstacles *obstacles,
 }
 
 /* A member counts once for each domain, however often it is met. Without statm nothing is known of
- * PSS. Without PSS the peak of the tree is estimated. */
+ * its memory. Without the footprint the peak of the tree is estimated. */
 static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, uint64_t domains)
 {
 	if (domains & RT_HAS_RSS)
-		domains |= RT_HAS_PSS;
-	if (domains & RT_HAS_PSS)
+		domains |= RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED;
+	if (domains & RT_HAS_FOOTPRINT)
 		domains |= RT_HAS_PEAK_FOOTPRINT;
 	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
 		obstacles->members_ever[rti_status_bit(left)]++;
@@ -100,10 +100,14 @@ static void note_memory(struct rti_tree *tree, uint64_t has, int err)
 	}
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
+		/* PSS is read of smaps_rollup alone. */
+		int rollup = m->pss.rollup.error,
+		    smaps = has == RT_HAS_PSS ? 0 : m->pss.smaps.error;
 
-		if (m->end.has_exited || !rti_memory_counts(&m->memory) || m->pss.error >= 0)
+		if (m->end.has_exited || !rti_memory_counts(&m->memory) ||
+		    (rollup >= 0 && smaps >= 0))
 			continue;
-		if (!status->of[bit].pid && m->pss.error == err)
+		if (!status->of[bit].pid && (rollup == err || smaps == err))
 			status->of[bit].pid = m->pid;
 		rti_status_count(status, has);
 		count_ever(&tree->obstacles, m, has);
@@ -117,7 +121,6 @@ void rti_obstacles_note_memory(struct rti_tree *tree)
 
 	if (tree->memory.reads.error < 0)
 		unread = tree->memory.reads.error;
-
 	note_memory(tree, RT_HAS_FOOTPRINT, moment->is_exact ? 0 : moment->error);
 	note_memory(tree, RT_HAS_NEEDED, moment->is_needed_exact ? 0 : moment->error);
 	if (tree->memory.reads_pss)

@@ -233,6 +233,46 @@ START_TEST(mappings_that_could_not_be_read_are_read_again_after_a_second)
 }
 END_TEST
 
+/* smaps_rollup is another file. */
+START_TEST(mappings_that_cannot_be_read_leave_anonymous_memory_exact)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	track((struct rt_opts){ .flags = RT_OPT_PSS_READS, .pss_share = 1000 });
+	faults_on_open("/smaps", -EACCES);
+	for (int i = 0; i < 2; i++) {
+		m = sample_pool_after(MS);
+		check_exact(&m, ANON, FILES);
+		ck_assert_uint_ne(m.valid & RT_HAS_PSS, 0);
+		ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_NEEDED), 0);
+		ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS), 0);
+		ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_FOOTPRINT), -EACCES);
+	}
+}
+END_TEST
+
+START_TEST(mappings_are_read_again_though_pss_cannot_be)
+{
+	struct rt_metrics m;
+
+	write_pool(1);
+	track((struct rt_opts){ .flags = RT_OPT_PSS_READS, .pss_share = 1000 });
+	faults_on_open("/smaps_rollup", -EACCES);
+	sample_pool_after(0);
+	for (int i = 0; i < 2; i++) {
+		set_pages(i, ANON, 2 * FILES, 2);
+		run_and_write(i);
+	}
+	m = sample_pool_after(MS);
+	ck_assert_uint_eq(counts[ROOT].reads + counts[1].reads, 2);
+	ck_assert_uint_eq(m.footprint_file_bytes, pages_to_bytes(2 * FILES));
+	ck_assert_uint_eq(m.footprint_low_bytes, pages_to_bytes(ANON + 2 * FILES));
+	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS), -EACCES);
+	check_estimate(&m, -EACCES);
+}
+END_TEST
+
 /* Nothing of it is shared, so smaps_rollup is not read. */
 START_TEST(mappings_that_are_read_show_what_was_freed_lazily)
 {
@@ -486,6 +526,8 @@ int main(void)
 	tcase_add_loop_test(reads, process_above_1_gib_is_not_read, 0, 2);
 	tcase_add_test(reads, mappings_are_read_once_the_budget_allows_it);
 	tcase_add_test(reads, mappings_that_could_not_be_read_are_read_again_after_a_second);
+	tcase_add_test(reads, mappings_that_cannot_be_read_leave_anonymous_memory_exact);
+	tcase_add_test(reads, mappings_are_read_again_though_pss_cannot_be);
 	tcase_add_test(reads, mappings_that_are_read_show_what_was_freed_lazily);
 	tcase_add_test(reads, mappings_that_cannot_be_parsed_are_no_image);
 	tcase_add_test(shmem, block_that_two_members_map_counts_once);

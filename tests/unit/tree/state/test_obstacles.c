@@ -46,8 +46,8 @@ END_TEST
 START_TEST(error_of_memory_names_the_first_member_that_has_met_it)
 {
 	tree.memory.moment = (struct rti_footprint){ .error = -EACCES };
-	members[0].pss.error = -ESRCH;
-	members[1].pss.error = -EACCES;
+	members[0].pss.rollup.error = -ESRCH;
+	members[1].pss.smaps.error = -EACCES;
 
 	rti_obstacles_note_memory(&tree);
 
@@ -59,6 +59,21 @@ START_TEST(error_of_memory_names_the_first_member_that_has_met_it)
 		ck_assert_uint_eq(tree.obstacles.status.of[rti_status_bit(has)].members, 2);
 	}
 	ck_assert_uint_eq(tree.obstacles.status.met, RT_HAS_FOOTPRINT | RT_HAS_NEEDED);
+}
+END_TEST
+
+/* It is read of smaps_rollup alone. */
+START_TEST(mappings_that_could_not_be_read_are_no_obstacle_of_pss)
+{
+	tree.want = RT_HAS_PSS;
+	tree.memory.reads_pss = true;
+	tree.memory.reads.error = -EACCES;
+	members[0].pss.smaps.error = -EACCES;
+	members[1].pss.rollup.error = -EACCES;
+	rti_obstacles_note_memory(&tree);
+	ck_assert_int_eq(error_of(RT_HAS_PSS), -EACCES);
+	ck_assert_int_eq(pid_of(RT_HAS_PSS), 101);
+	ck_assert_uint_eq(tree.obstacles.status.of[rti_status_bit(RT_HAS_PSS)].members, 1);
 }
 END_TEST
 
@@ -119,6 +134,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, figure_without_an_error_is_missing_from_its_file_or_known_in_part);
 	tcase_add_test(tcase, error_of_memory_names_the_first_member_that_has_met_it);
+	tcase_add_test(tcase, mappings_that_could_not_be_read_are_no_obstacle_of_pss);
 	tcase_add_loop_test(tcase, memory_that_is_exact_or_not_wanted_has_no_error, 0, 2);
 	tcase_add_test(tcase, needed_memory_is_exact_though_the_footprint_is_not);
 	tcase_add_loop_test(tcase, pss_that_was_to_be_read_has_an_error_without_a_read, 0, 4);
