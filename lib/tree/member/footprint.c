@@ -23,9 +23,10 @@ static bool is_within(const struct rti_memory_reads *reads, uint64_t part)
 	return reads->doubt_bytes <= rti_anon_read(reads) / part;
 }
 
+/* The truth may lie on either side. */
 bool rti_reads_are_within_doubt(const struct rti_memory_reads *reads)
 {
-	return is_within(reads, RTI_MEMORY_DOUBT);
+	return is_within(reads, 2 * RTI_MEMORY_DOUBT);
 }
 
 bool rti_reads_are_possible(const struct rti_memory_reads *reads,

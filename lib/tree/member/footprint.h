@@ -93,7 +93,8 @@ uint64_t rti_anon_read(const struct rti_memory_reads *reads);
 bool rti_reads_are_possible(const struct rti_memory_reads *reads,
                             const struct rti_memory_sums *sums, uint64_t page_size);
 
-/* Whether the sum is as good as if it had been read just now: within a hundredth. */
+/* Whether the sum is as good as if it had been read just now: its bounds are within a hundredth. If
+ * it is not, it is read again. */
 bool rti_reads_are_within_doubt(const struct rti_memory_reads *reads);
 
 struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts);
