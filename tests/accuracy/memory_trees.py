@@ -95,9 +95,9 @@ def mapper(name: str, what: str, words: str, known: Sequence[float], **more: obj
                 known=tuple(known), **more)  # type: ignore[arg-type]
 
 
-def mapped_file(mib: int, children: int) -> Callable[[Place], Sequence[str]]:
+def mapped_file(mib: int, children: int, how: str = "file") -> Callable[[Place], Sequence[str]]:
     def make(place: Place) -> Sequence[str]:
-        return place.mapper("file", mib, children, place.make_file("mapped", mib))
+        return place.mapper(how, mib, children, place.make_file("mapped", mib))
     return make
 
 
@@ -364,6 +364,8 @@ TREES = (
            (0, 100, 0, 0)),
     mapper("random", "8 children touch random halves of it", "random 100 8",
            (0, 100 * PAGES_OF_RANDOM, 0, 0)),
+    mapper("parts", "8 children each touch another part of it", "parts 64 8", (0, 64, 0, 0)),
+    mapper("part", "8 children touch the same part of it", "part 64 8", (0, 8, 0, 0)),
     mapper("four_times", "one block, mapped four times by one process", "four 100",
            (0, 100, 0, 0)),
     mapper("dev_shm", "/dev/shm, mapped by 3 processes", "shm 100 2", (0, 100, 0, 0)),
@@ -373,6 +375,10 @@ TREES = (
          known=(0, 0, MIB_OF_FILE, 0)),
     Tree("file_strangers", "the same by 3 processes, beside 4 strangers",
          mapped_file(MIB_OF_FILE, 2), known=(0, 0, MIB_OF_FILE, 0), strangers=4),
+    Tree("file_parts", "8 processes each read another part of a file",
+         mapped_file(64, 8, "file_parts"), known=(0, 0, 64, 0)),
+    Tree("file_part", "8 processes read the same part of a file",
+         mapped_file(64, 8, "file_part"), known=(0, 0, 8, 0)),
     mapper("hugetlb", "hugetlb pages", "hugetlb 64", (0, 0, 0, 64),
            setting=lambda: huge_pages(64)),
     mapper("ksm", "equal pages that the kernel has merged", "ksm 100", (100 / 256, 0, 0, 0),

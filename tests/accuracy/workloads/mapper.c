@@ -10,7 +10,10 @@
  *   written  children share it, and each has written half of it
  *   shared   children map one block of shared memory, and each touches all of it
  *   random   the same, each touches every other page by chance
+ *   parts    the same, each touches another part of it
+ *   part     the same, all touch the same part of it
  *   file     children map FILE, and each reads all of it
+ *   file_parts, file_part: the same, as parts and part
  *   four     one block, mapped four times by each process
  *   shm      a file in /dev/shm, mapped
  *   sysv     a System V segment
@@ -110,13 +113,18 @@ static void prepare_shared(void)
 	memory = map(MAP_SHARED | MAP_ANONYMOUS, -1);
 }
 
-static void prepare_file(void)
+static void prepare_unread_file(void)
 {
 	int fd = open(file_name, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		skip_with_errno(file_name);
 	memory = map(MAP_PRIVATE, fd);
+}
+
+static void prepare_file(void)
+{
+	prepare_unread_file();
 	read_through(memory, size);
 }
 
@@ -249,6 +257,32 @@ static void do_touch_random(int child)
 	}
 }
 
+static void do_touch_part(int child)
+{
+	uint64_t part = size / (uint64_t)children;
+
+	touch(memory + (uint64_t)child * part, part);
+}
+
+static void do_touch_first_part(int child)
+{
+	(void)child;
+	touch(memory, size / (uint64_t)children);
+}
+
+static void do_read_part(int child)
+{
+	uint64_t part = size / (uint64_t)children;
+
+	read_through(memory + (uint64_t)child * part, part);
+}
+
+static void do_read_first_part(int child)
+{
+	(void)child;
+	read_through(memory, size / (uint64_t)children);
+}
+
 static void do_read(int child)
 {
 	(void)child;
@@ -285,7 +319,11 @@ static const struct way {
 	{ "written", prepare_anon, do_write },
 	{ "shared", prepare_shared, do_touch },
 	{ "random", prepare_shared, do_touch_random },
+	{ "parts", prepare_shared, do_touch_part },
+	{ "part", prepare_shared, do_touch_first_part },
 	{ "file", prepare_file, do_read },
+	{ "file_parts", prepare_unread_file, do_read_part },
+	{ "file_part", prepare_unread_file, do_read_first_part },
 	{ "four", prepare_four, do_nothing },
 	{ "shm", prepare_shm, do_touch },
 	{ "sysv", prepare_sysv, do_touch },
