@@ -55,9 +55,9 @@ static void write_smaps(struct fixture *f, const struct fake_process *p, const c
 	size_t len = 0;
 
 #define ADD(...) len += (size_t)snprintf(text + len, sizeof(text) - len, __VA_ARGS__)
-	ADD("1000-40001000 r--p 00000000 08:01 %" PRIu64 " /lib/a\nRss: %" PRIu64 " kB\nPss: 0 kB\n"
-	    "Anonymous: 0 kB\n",
-	    p->file ? p->file : 1, file_kib);
+	ADD("1000-40001000 r--p 00000000 08:01 %" PRIu64 " /lib/a\nRss: %" PRIu64
+	    " kB\nPss: %" PRIu64 " kB\nAnonymous: 0 kB\n",
+	    p->file ? p->file : 1, file_kib, p->file_pss_kib);
 	ADD("40001000-80001000 rw-p 00000000 00:00 0 [heap]\nRss: %" PRIu64 " kB\nPss: 0 kB\n"
 	    "Anonymous: %" PRIu64 " kB\nLazyFree: %" PRIu64 " kB\n",
 	    anon_kib, anon_kib, p->lazy_kib);

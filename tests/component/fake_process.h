@@ -19,6 +19,7 @@ struct fake_process {
 	uint64_t size_pages;   /* 0: 1000 */
 	uint64_t shmem_kib;    /* of shared_pages: no file */
 	uint64_t file, block;  /* inodes: of its one file, and of its shared memory; 0: 1 and 2 */
+	uint64_t file_pss_kib; /* in smaps: its part of its file; smaps_rollup has pss_kib */
 	uint64_t times;        /* as often the block is mapped in full; 0: once */
 	uint64_t lazy_kib;     /* of its anonymous pages: freed lazily */
 	uint64_t swap_kib, hugetlb_kib;

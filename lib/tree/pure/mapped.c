@@ -175,7 +175,7 @@ int rti_image_add(struct rti_mapped *mapped, struct rti_image *image, uint64_t k
 
 		same->pages = (uint32_t)rti_max(same->pages, part->pages);
 		same->size_pages = (uint32_t)rti_max(same->size_pages, part->size_pages);
-		same->pss_pages = add_pages(same->pss_pages, part->pss_pages);
+		same->pss_pages += part->pss_pages;
 		return 0;
 	}
 	parts = rti_array_grow(image->parts, &image->capacity, image->count + 1, sizeof(*parts));
@@ -201,6 +201,7 @@ void rti_image_end(const struct rti_mapped *mapped, struct rti_image *image,
 	image->shared_pages = look->shared_pages;
 	image->shmem_pages = look->shmem_pages;
 	image->unnamed_pages = rti_subtract_saturated(look->shmem_pages, named_shmem_pages);
+	image->sharers = 1;
 	image->is_read = true;
 }
 
@@ -240,9 +241,8 @@ bool rti_image_is_stale(struct rti_image *image, uint64_t shared_pages, uint64_t
 
 /* --- The sum. --- */
 
-void rti_mapped_open(struct rti_mapped *mapped, bool adds_pss)
+void rti_mapped_open(struct rti_mapped *mapped)
 {
-	mapped->adds_pss = adds_pss;
 	mapped->sums++;
 	mapped->sum = (struct rti_mapped_sum){ 0 };
 	mapped->released = mapped->unnamed_pages = 0;
@@ -250,6 +250,7 @@ void rti_mapped_open(struct rti_mapped *mapped, bool adds_pss)
 		struct rti_program *p = &mapped->programs[i];
 
 		p->largest = p->reader = p->unread = p->read = (struct rti_mapped_look){ 0 };
+		p->alike = 0;
 	}
 }
 
@@ -283,6 +284,20 @@ static void raise_to(struct rti_mapped_look *largest, const struct rti_mapped_lo
 	largest->hugetlb_pages = hugetlb_pages; /* they are in no RSS */
 }
 
+static void count_alike(struct rti_program *p, uint64_t shared_pages)
+{
+	uint64_t most = rti_max(p->largest.shared_pages, shared_pages);
+
+	if (!rti_image_would_do(p->largest.shared_pages, most))
+		p->alike = 0;
+	p->alike += rti_image_would_do(shared_pages, most);
+}
+
+bool rti_program_has_multiplied(const struct rti_program *program)
+{
+	return program->image.is_read && program->alike >= 2 * program->image.sharers;
+}
+
 void rti_mapped_add(struct rti_mapped *mapped, int program, const struct rti_mapped_look *look,
                     bool is_large)
 {
@@ -295,34 +310,65 @@ void rti_mapped_add(struct rti_mapped *mapped, int program, const struct rti_map
 	p->used = mapped->sums;
 	is_reader = p->image.is_read && p->image.pid == look->pid;
 	add_high(mapped, is_reader ? &p->image : NULL, look);
+	if (!is_large)
+		count_alike(p, look->shared_pages);
 	raise_to(is_large ? &p->unread : &p->largest, look);
 	if (is_reader)
 		p->reader = *look;
 }
 
-/* Raise a range to what an image has of it, and the sum with it. What several processes have by
- * PSS adds up, at most to the whole range: each may have touched another part. */
-static void add_part(struct rti_mapped *mapped, const struct rti_image_part *part, double scale,
-                     bool adds_pss, bool is_low)
+/* What a process has of a range by PSS if it shares it with so many now, and not with as many as when
+ * it was read. A page that all of them have counts as one of so many: what is more is its own. */
+static double pss_among(const struct rti_image_part *part, uint32_t then, uint32_t now)
+{
+	double pages = (double)part->pages, pss = (double)part->pss_pages, own = 0;
+
+	if (then > 1 && pss * then > pages)
+		own = (pss * then - pages) / (then - 1);
+	return own + (pss - own) * then / now;
+}
+
+/* How an image is added. */
+struct addition {
+	const struct rti_image *image;
+	double scale;                         /* to what is mapped now */
+	uint32_t members;                     /* that it stands for */
+	uint32_t sharers;                     /* members that may have the same */
+	bool adds_pss;                        /* to that of other images */
+	const struct rti_mapped_look *reader; /* the process that was read; NULL: it has ended */
+};
+
+static uint32_t round_pages(double pages)
+{
+	return add_pages(0, (uint64_t)(pages + 0.5));
+}
+
+/* Programs map the same libraries, and were read at different times, which need not be in common:
+ * only what images of members have by PSS adds up over programs. */
+static void add_part(struct rti_mapped *mapped, const struct addition *a,
+                     const struct rti_image_part *part)
 {
 	struct rti_mapped_range *range = &mapped->ranges[part->range];
-	uint32_t pages, low_pages = is_low ? part->pages : 0;
-	double of_part = range->kind == RTI_MAPPED_HUGETLB ? 1 : scale;
+	double scale = range->kind == RTI_MAPPED_HUGETLB ? 1 : a->scale,
+	       pss = pss_among(part, a->image->sharers, a->sharers) * scale * a->members;
+	uint32_t pages = round_pages((double)part->pages * scale), before,
+		 low_pages = a->reader ? part->pages : 0;
 
 	if (range->sum != mapped->sums) {
 		range->sum = mapped->sums;
-		range->pages = range->low_pages = range->pss_pages = range->size_pages = 0;
+		range->pages = range->largest_pages = range->low_pages = range->size_pages = 0;
+		range->pss_pages = 0;
 	}
+	if (a->adds_pss)
+		range->pss_pages += pss;
+	else
+		pages = (uint32_t)rti_max(pages, round_pages(pss));
 	range->size_pages = (uint32_t)rti_max(range->size_pages, part->size_pages);
-	pages = add_pages(0, (uint64_t)((double)part->pages * of_part + 0.5));
-	if (adds_pss)
-		range->pss_pages =
-		    add_pages(range->pss_pages, (uint64_t)((double)part->pss_pages * of_part));
-	pages = (uint32_t)rti_min(rti_max(pages, range->pss_pages), range->size_pages);
-	if (pages > range->pages) {
-		mapped->sum.pages[range->kind] += pages - range->pages;
-		range->pages = pages;
-	}
+	range->largest_pages = (uint32_t)rti_max(range->largest_pages, pages);
+	before = range->pages;
+	range->pages = (uint32_t)rti_min(
+	    rti_max(round_pages(range->pss_pages), range->largest_pages), range->size_pages);
+	mapped->sum.pages[range->kind] += range->pages - before;
 	if (low_pages > range->low_pages) {
 		mapped->sum.low[range->kind] += low_pages - range->low_pages;
 		range->low_pages = low_pages;
@@ -330,28 +376,49 @@ static void add_part(struct rti_mapped *mapped, const struct rti_image_part *par
 }
 
 /* A process that maps more or less than its image says has as much more or less of each range. */
-static void add_parts(struct rti_mapped *mapped, const struct rti_image *image,
-                      const struct rti_mapped_look *now, const struct rti_mapped_look *reader,
-                      bool adds_pss)
+static void add_parts(struct rti_mapped *mapped, struct addition a,
+                      const struct rti_mapped_look *now)
 {
-	double scale =
-	    image->shared_pages ? (double)now->shared_pages / (double)image->shared_pages : 1;
+	const struct rti_image *image = a.image;
 
+	a.scale = image->shared_pages ? (double)now->shared_pages / (double)image->shared_pages : 1;
 	for (size_t i = 0; i < image->count; i++)
-		add_part(mapped, &image->parts[i], scale, adds_pss, reader != NULL);
+		add_part(mapped, &a, &image->parts[i]);
 	mapped->unnamed_pages = rti_max(mapped->unnamed_pages, image->unnamed_pages);
-	if (reader)
+	if (a.reader)
 		mapped->released +=
-		    rti_subtract_saturated(image->shared_pages, reader->shared_pages);
+		    rti_subtract_saturated(image->shared_pages, a.reader->shared_pages);
 }
 
 void rti_mapped_add_image(struct rti_mapped *mapped, int program, const struct rti_image *image,
                           const struct rti_mapped_look *look)
 {
+	uint32_t sharers = program >= 0 ? mapped->programs[program].members : image->sharers;
+
 	add_high(mapped, image, look);
-	add_parts(mapped, image, look, look, mapped->adds_pss);
+	add_parts(mapped,
+	          (struct addition){ .image = image,
+	                             .members = 1,
+	                             .sharers = sharers,
+	                             .adds_pss = true,
+	                             .reader = look },
+	          look);
 	if (program >= 0)
 		raise_to(&mapped->programs[program].read, look);
+}
+
+static void add_program(struct rti_mapped *mapped, const struct rti_program *p)
+{
+	struct addition a = {
+		.image = &p->image,
+		.members = p->alike,
+		.sharers = p->alike,
+		.adds_pss = p->read.shared_pages > 0,
+		.reader = p->reader.pid ? &p->reader : NULL,
+	};
+
+	if (p->largest.shared_pages > 0 && p->image.is_read)
+		add_parts(mapped, a, &p->largest);
 }
 
 /* What a member maps that needs an image of its own and has none yet: it is taken to be what others
@@ -408,11 +475,9 @@ struct rti_mapped_sum rti_mapped_close(struct rti_mapped *mapped)
 	struct rti_mapped_sum *sum = &mapped->sum;
 
 	for (size_t i = 0; i < mapped->count; i++) {
-		struct rti_program *p = &mapped->programs[i];
+		const struct rti_program *p = &mapped->programs[i];
 
-		if (p->largest.shared_pages > 0 && p->image.is_read)
-			add_parts(mapped, &p->image, &p->largest, p->reader.pid ? &p->reader : NULL,
-			          false);
+		add_program(mapped, p);
 		add_large(p, sum);
 	}
 	sum->low[RTI_MAPPED_FILE] =

@@ -3,10 +3,14 @@
  * arithmetic.
  *
  * Processes of one program map mostly the same pages: its code and its libraries. So one of them is
- * read for all: its image says how much it has of each range of a file. A range that several images
- * have counts by the one that has most of it. A process that maps much, which is mostly data, gets
- * an image of its own. As a program maps more than its image says, the image grows with it, until
- * it is read again.
+ * read for all: its image says how much it has of each range of a file. A process that maps much,
+ * which is mostly data, gets an image of its own. As a program maps more than its image says, the
+ * image grows with it, until it is read again.
+ *
+ * A range that several processes have counts by the one that has most of it, or by the sum of PSS
+ * if that is larger: each may have touched another part. PSS divides a page by all that map it, so
+ * a sum of it over processes that were read at one time has no page twice.
+ * E.g.: eight processes each read another 8 MiB of a file: 64 MiB. All read the same: 8 MiB.
  *
  * A program that was not read counts by the member that maps most, less what all programs map
  * alike, such as libc: the one that maps least stands for that.
@@ -20,13 +24,17 @@
 
 enum rti_mapped_kind { RTI_MAPPED_FILE, RTI_MAPPED_SHMEM, RTI_MAPPED_HUGETLB, RTI_MAPPED_KINDS };
 
-/* What one process had mapped when it was read. Written by mapped.c only. */
+/* What one process had mapped when it was read. Written by mapped.c only, but for alike. */
 struct rti_image {
 	struct rti_image_part {
-		uint32_t range;                        /* index in rti_mapped.ranges */
-		uint32_t pages, pss_pages, size_pages; /* size: of the range */
+		uint32_t range;             /* index in rti_mapped.ranges */
+		uint32_t pages, size_pages; /* size: of the range */
+		float pss_pages;
 	} * parts;
 	size_t count, capacity;
+	/* Members of the program that may have had the same ranges then: rti_program.alike, or
+	 * members of one member's own image. */
+	uint32_t sharers;
 	/* RSS of files and shared memory then, and the part of it that is no file. */
 	uint64_t shared_pages, shmem_pages;
 	uint64_t unnamed_pages;           /* of shmem_pages: in ranges that count as files */
@@ -53,6 +61,7 @@ struct rti_program {
 	/* Of the current sum, over members without an image of their own: the one that maps most,
 	 * and the one that was read. */
 	struct rti_mapped_look largest, reader;
+	uint32_t alike; /* of those, how many map about as much as the largest */
 	/* Of those that need an image of their own: the most that one without any maps, and the
 	 * same of those that have one. */
 	struct rti_mapped_look unread, read;
@@ -65,9 +74,10 @@ struct rti_mapped {
 	/* The ranges that some image has, and a hash table of their indexes plus 1. */
 	struct rti_mapped_range {
 		uint64_t key;
-		uint64_t sum; /* the sum that the next three belong to */
-		uint32_t pages, low_pages, pss_pages, size_pages;
-		uint32_t part; /* of the image that is being read */
+		uint64_t sum; /* the sum that the next ones belong to */
+		uint32_t pages, largest_pages, low_pages, size_pages;
+		double pss_pages; /* of all members that images stand for */
+		uint32_t part;    /* of the image that is being read */
 		enum rti_mapped_kind kind;
 	} * ranges;
 	size_t range_count, range_capacity;
@@ -78,7 +88,6 @@ struct rti_mapped {
 		uint64_t pages[RTI_MAPPED_KINDS], low[RTI_MAPPED_KINDS], high[RTI_MAPPED_KINDS];
 		uint64_t unread_shmem; /* of pages: no read has shown that it is mapped once */
 	} sum;
-	bool adds_pss;          /* in the current sum */
 	uint64_t released;      /* by processes since they were read */
 	uint64_t unnamed_pages; /* most of one process */
 };
@@ -114,10 +123,13 @@ bool rti_image_is_stale(struct rti_image *image, uint64_t shared_pages, uint64_t
 /* Whether an image of a process that maps so many pages would do for the one that maps most. */
 bool rti_image_would_do(uint64_t shared_pages, uint64_t most_pages);
 
-/* Sum up: open, add each member to its program or with an image of its own, close. adds_pss: the
- * images of members were read at the same time. is_large: a member needs an image
- * of its own. */
-void rti_mapped_open(struct rti_mapped *mapped, bool adds_pss);
+/* Whether twice as many members map as much as the one that was read than did then: what it shares
+ * with them is to be read anew. */
+bool rti_program_has_multiplied(const struct rti_program *program);
+
+/* Sum up: open, add each member to its program or with an image of its own, close. is_large: a
+ * member needs an image of its own, and has none yet. */
+void rti_mapped_open(struct rti_mapped *mapped);
 void rti_mapped_add(struct rti_mapped *mapped, int program, const struct rti_mapped_look *look,
                     bool is_large);
 void rti_mapped_add_image(struct rti_mapped *mapped, int program, const struct rti_image *image,

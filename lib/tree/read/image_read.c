@@ -45,30 +45,13 @@ static bool needs_own_image(const struct rti_tree *tree, const struct rti_member
 	       look->shmem_pages >= (tree->memory.is_forced ? 1 : OWN_SHMEM_BYTES / page_size);
 }
 
-/* Else what one had by PSS, another may have had as well. */
-static bool were_read_together(const struct rti_member_table *table)
-{
-	uint64_t read_ns = 0;
-
-	for (size_t i = 0; i < table->count; i++) {
-		const struct rti_image *image = table->members[i].pss.image;
-
-		if (!image)
-			continue;
-		if (read_ns && image->read_ns != read_ns)
-			return false;
-		read_ns = image->read_ns;
-	}
-	return true;
-}
-
 void rti_images_sum(struct rti_tree *tree)
 {
 	struct rti_memory_state *state = &tree->memory;
 	struct rti_mapped *mapped = &state->mapped;
 	uint64_t shmem_pages = 0, unread_shmem = state->mapped_sum.unread_shmem;
 
-	rti_mapped_open(mapped, were_read_together(&tree->table));
+	rti_mapped_open(mapped);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 		struct rti_mapped_look look = look_of(m);
@@ -120,7 +103,7 @@ static int add_range(void *arg, const struct rti_smaps_range *range)
 	    range->rss_kib ? (double)range->pss_kib * (double)of_file / (double)range->rss_kib : 0;
 	struct rti_image_part part = {
 		.pages = to_pages(r, hugetlb ? hugetlb : of_file),
-		.pss_pages = to_pages(r, hugetlb ? 0 : (uint64_t)pss),
+		.pss_pages = hugetlb ? 0 : (float)(pss / (double)r->page_kib),
 		.size_pages = to_pages(r, range->size_kib),
 	};
 	enum rti_mapped_kind kind = range->is_shmem ? RTI_MAPPED_SHMEM : RTI_MAPPED_FILE;
@@ -196,10 +179,21 @@ static uint64_t cost_of(const struct rti_tree *tree, const struct rti_member *m)
 	return rti_pss_cost_ns(tree, m, &m->pss.smaps, RTI_SMAPS_NS);
 }
 
+static bool is_short(const struct rti_tree *tree, const struct rti_member *m)
+{
+	return rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages) <= RESIDENT_MAX_BYTES &&
+	       rti_pss_is_short(&tree->pss_budget, cost_of(tree, m));
+}
+
+/* It is to be read, and the budget does not allow it yet. */
+static void lack_image(struct rti_tree *tree)
+{
+	tree->memory.lacks_images = true;
+	tree->memory.images_next_ns = tree->now_ns + RTI_SELDOM_NS;
+}
+
 static bool can_read(struct rti_tree *tree, const struct rti_member *m)
 {
-	uint64_t cost_ns = cost_of(tree, m);
-
 	if (tree->memory.is_forced)
 		return true;
 	if (rti_page_is_unreadable(&m->pss.smaps, tree->now_ns)) {
@@ -208,12 +202,9 @@ static bool can_read(struct rti_tree *tree, const struct rti_member *m)
 		tree->memory.images_error = m->pss.smaps.error;
 		return false;
 	}
-	if (rti_pages_to_bytes(tree->ctx, m->memory.look.rss_pages) <= RESIDENT_MAX_BYTES &&
-	    rti_pss_is_short(&tree->pss_budget, cost_ns) &&
-	    rti_pss_can_afford(&tree->pss_budget, cost_ns))
+	if (is_short(tree, m) && rti_pss_can_afford(&tree->pss_budget, cost_of(tree, m)))
 		return true;
-	tree->memory.lacks_images = true;
-	tree->memory.images_next_ns = tree->now_ns + RTI_SELDOM_NS;
+	lack_image(tree);
 	return false;
 }
 
@@ -249,6 +240,14 @@ static bool is_stale(struct rti_tree *tree, struct rti_image *image, uint64_t sh
 	return is_stale;
 }
 
+/* What they have of other parts of a range matters if all together map much. */
+static bool has_multiplied(const struct rti_tree *tree, const struct rti_program *program)
+{
+	return rti_program_has_multiplied(program) &&
+	       program->alike * program->largest.shared_pages >=
+	           OWN_SHARED_BYTES / tree->ctx->platform->page_size;
+}
+
 static bool is_own_due(struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_image *image = m->pss.image;
@@ -267,15 +266,18 @@ static bool read_own(struct rti_tree *tree, struct rti_member *m)
 	if (!m->pss.image)
 		return false;
 	read_image(tree, m, m->pss.image);
+	if (m->memory.program >= 0)
+		m->pss.image->sharers = tree->memory.mapped.programs[m->memory.program].members;
 	return true;
 }
 
-/* If one is due, all are read that the budget allows to read together: see were_read_together(). */
-static bool read_all_own(struct rti_tree *tree)
+/* Sum up what it costs to read all members that have images of their own, and find out which ones
+ * are due. Returns whether any is. */
+static bool find_own_due(struct rti_tree *tree, uint64_t *cost_ns)
 {
-	bool has_read = false, is_any_due = false, reads_all;
-	uint64_t cost_ns = 0;
+	bool is_any_due = false;
 
+	*cost_ns = 0;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
@@ -283,19 +285,33 @@ static bool read_all_own(struct rti_tree *tree)
 			rti_member_free_image(m);
 			continue;
 		}
-		m->pss.is_image_due = is_own_due(tree, m);
+		m->pss.is_image_due = is_own_due(tree, m) && can_read(tree, m);
 		is_any_due |= m->pss.is_image_due;
-		cost_ns += cost_of(tree, m);
+		*cost_ns += is_short(tree, m) ? cost_of(tree, m) : 0;
 	}
-	if (!is_any_due)
+	return is_any_due;
+}
+
+/* If one is due, all are read together: see mapped.h. For that, an image waits until the budget
+ * allows it, unless it never will. */
+static bool read_all_own(struct rti_tree *tree)
+{
+	bool has_read = false, reads_all, waits;
+	uint64_t cost_ns;
+
+	if (!find_own_due(tree, &cost_ns))
 		return false;
 	reads_all = tree->memory.is_forced || rti_pss_can_afford(&tree->pss_budget, cost_ns);
+	waits = !reads_all && cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
-		if (rti_memory_counts(&m->memory) && needs_own_image(tree, m) &&
-		    (reads_all || m->pss.is_image_due))
+		if (!rti_memory_counts(&m->memory) || !needs_own_image(tree, m))
+			continue;
+		if (reads_all || (m->pss.is_image_due && !(waits && m->pss.image)))
 			has_read |= read_own(tree, m);
+		else if (m->pss.is_image_due)
+			lack_image(tree);
 	}
 	return has_read;
 }
@@ -319,12 +335,14 @@ bool rti_images_read_due(struct rti_tree *tree)
 		struct rti_member *m;
 
 		if (program->members == 0 || program->largest.shared_pages == 0 ||
-		    !is_stale(tree, &program->image, program->largest.shared_pages))
+		    !(is_stale(tree, &program->image, program->largest.shared_pages) ||
+		      has_multiplied(tree, program)))
 			continue;
 		m = find_reader(tree, (int)i);
 		if (!m)
 			continue;
 		read_image(tree, m, &program->image);
+		program->image.sharers = program->alike;
 		has_read = true;
 	}
 	has_read |= read_all_own(tree);

@@ -306,6 +306,57 @@ START_TEST(mappings_that_cannot_be_parsed_are_no_image)
 }
 END_TEST
 
+/* --- Processes of one program that each map another part of a file. --- */
+
+#define PART 3000 /* pages: of two, less than 32 MiB, and of four more than that */
+
+static void map_part(int i, uint64_t pages, uint64_t pss)
+{
+	set_pages(i, ANON, pages, 1);
+	processes[i].file_pss_kib = kib(pss);
+	run_and_write(i);
+}
+
+START_TEST(parts_of_a_file_add_up_over_members_that_map_as_much)
+{
+	struct rt_metrics m;
+
+	write_pool(3);
+	for (int i = 0; i <= 3; i++)
+		map_part(i, PART, _i ? PART : PART / 4);
+	track((struct rt_opts){ .pss_share = 1 });
+	m = sample_pool_after(0);
+	ck_assert_uint_eq(counts[0].reads + counts[1].reads + counts[2].reads + counts[3].reads, 1);
+	ck_assert_uint_eq(m.footprint_file_bytes, pages_to_bytes(_i ? 4 * PART : PART));
+	ck_assert_uint_ne(m.estimated & RT_HAS_FOOTPRINT, 0);
+}
+END_TEST
+
+/* A process that was alone shows nothing of what the others share. */
+START_TEST(program_is_read_again_once_twice_as_many_members_map_much)
+{
+	const uint64_t pages = _i ? PART : FILES;
+	struct rt_metrics m;
+
+	write_pool(0);
+	map_part(ROOT, pages, pages);
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	for (int i = 1; i <= 3; i++) {
+		fork_child(i);
+		map_part(i, pages, pages);
+	}
+	m = sample_pool_after(SECOND);
+	ck_assert_uint_eq(counts[0].reads + counts[1].reads + counts[2].reads + counts[3].reads,
+	                  _i ? 2 : 1);
+	ck_assert_uint_eq(m.footprint_file_bytes, pages_to_bytes(_i ? 4 * pages : pages));
+	run_and_write(ROOT);
+	sample_pool_after(SECOND);
+	ck_assert_uint_eq(counts[0].reads + counts[1].reads + counts[2].reads + counts[3].reads,
+	                  _i ? 2 : 1);
+}
+END_TEST
+
 /* --- Shared memory. --- */
 
 #define BLOCK 2000 /* pages: more than 1 MiB, so each member is read for itself */
@@ -341,6 +392,43 @@ START_TEST(block_that_two_members_map_counts_once)
 	ck_assert_uint_eq(m.needed_low_bytes, m.needed_bytes);
 	ck_assert_uint_eq(m.needed_high_bytes, pages_to_bytes(ANON + 300 + 2 * BLOCK));
 	check_reads(1, 1, 0, 0);
+}
+END_TEST
+
+/* What one has of it by PSS depends on what the other has. */
+START_TEST(members_that_map_much_are_read_again_together)
+{
+	write_two_blocks(7, 7, BLOCK);
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	check_reads(1, 1, 0, 0);
+	map_block(ROOT, 2 * BLOCK, 7);
+	run_and_write(ROOT);
+	set_pss_savings(fix.tracker, MS); /* enough for one of them */
+	sample_pool_after(MS);
+	check_reads(1, 1, 0, 0);
+	give_savings();
+	sample_pool_after(SECOND);
+	check_reads(2, 2, 0, 0);
+}
+END_TEST
+
+START_TEST(member_that_maps_much_and_cannot_be_read_has_no_other_one_read_again)
+{
+	write_two_blocks(7, 7, BLOCK);
+	track((struct rt_opts){ .pss_share = 1 });
+	faults_on_open("101/smaps", -EACCES);
+	for (int i = 0; i < 5; i++) {
+		sample_pool_after(MS);
+		ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_NEEDED), -EACCES);
+		set_pages(1, 301 + (uint64_t)i, FILES, 1);
+		map_block(1, BLOCK, 7);
+		run_and_write(1);
+	}
+	check_reads(1, 1, 0, 0);
+	faults_on_open("101/smaps", 0);
+	sample_pool_after(SECOND);
+	check_reads(2, 2, 0, 0);
 }
 END_TEST
 
@@ -515,8 +603,9 @@ END_TEST
 int main(void)
 {
 	Suite *suite = suite_create("memory_mapped");
-	TCase *reads = add_member_case(suite, "reads"), *shmem = add_member_case(suite, "shmem"),
-	      *huge = add_member_case(suite, "huge"), *status = add_member_case(suite, "status");
+	TCase *reads = add_member_case(suite, "reads"), *parts = add_member_case(suite, "parts"),
+	      *shmem = add_member_case(suite, "shmem"), *huge = add_member_case(suite, "huge"),
+	      *status = add_member_case(suite, "status");
 
 	tcase_add_test(reads, smallest_member_is_read_for_all_that_run_its_program);
 	tcase_add_test(reads, member_that_has_mapped_little_is_not_read_for_its_program);
@@ -530,7 +619,11 @@ int main(void)
 	tcase_add_test(reads, mappings_are_read_again_though_pss_cannot_be);
 	tcase_add_test(reads, mappings_that_are_read_show_what_was_freed_lazily);
 	tcase_add_test(reads, mappings_that_cannot_be_parsed_are_no_image);
+	tcase_add_loop_test(parts, parts_of_a_file_add_up_over_members_that_map_as_much, 0, 2);
+	tcase_add_loop_test(parts, program_is_read_again_once_twice_as_many_members_map_much, 0, 2);
 	tcase_add_test(shmem, block_that_two_members_map_counts_once);
+	tcase_add_test(shmem, members_that_map_much_are_read_again_together);
+	tcase_add_test(shmem, member_that_maps_much_and_cannot_be_read_has_no_other_one_read_again);
 	tcase_add_test(shmem, blocks_of_two_members_with_different_inodes_add_up);
 	tcase_add_test(shmem, small_blocks_are_estimated_until_they_are_read);
 	tcase_add_test(

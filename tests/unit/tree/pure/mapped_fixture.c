@@ -40,7 +40,7 @@ void add(int program, int32_t pid, uint64_t shared, uint64_t shmem)
 
 struct rti_mapped_sum sum_up(int index, uint64_t first, uint64_t second, int other, uint64_t third)
 {
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	add(index, 1, first, 0);
 	add(index, 2, second, 0);
 	add(other, 3, third, 0);
@@ -66,7 +66,7 @@ int add_range(struct rti_image *image, uint64_t key, enum rti_mapped_kind kind, 
 {
 	struct rti_image_part part = {
 		.pages = (uint32_t)pages,
-		.pss_pages = (uint32_t)pss_pages,
+		.pss_pages = (float)pss_pages,
 		.size_pages = UINT32_MAX,
 	};
 

@@ -72,7 +72,7 @@ START_TEST(index_of_no_program_is_ignored)
 
 	rti_program_enter_again(&mapped, -1);
 	rti_program_leave(&mapped, -1, 1);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	rti_mapped_add(&mapped, -1, &look, false);
 	sum = rti_mapped_close(&mapped);
 	ck_assert_uint_eq(sum.pages[RTI_MAPPED_FILE] + sum.pages[RTI_MAPPED_SHMEM], 0);
@@ -87,7 +87,7 @@ START_TEST(largest_member_stands_for_its_program)
 
 	check_files(sum_up(shell, 300, 700, shell, 500), 0, 700, 1500);
 	check_files(sum_up(shell, 300, 200, shell, 100), 0, 300, 600);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	check_files(rti_mapped_close(&mapped), 0, 0, 0);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(pages_that_all_programs_map_count_once)
 	int shell = enter(SHELL), compiler = enter(COMPILER), linker = enter(LINKER);
 
 	check_files(sum_up(shell, 700, 700, compiler, 2000), 0, 2000, 3400);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	add(shell, 1, 700, 0);
 	add(compiler, 2, 2000, 0);
 	add(linker, 3, 1000, 0);
@@ -122,7 +122,7 @@ START_TEST(shared_memory_that_was_not_read_adds_up_over_programs)
 	int shell = enter(SHELL), compiler = enter(COMPILER);
 	struct rti_mapped_sum sum;
 
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	add(shell, 1, 700, 400);
 	add(shell, 2, 700, 400);
 	add(compiler, 3, 900, 500);
@@ -139,7 +139,7 @@ START_TEST(huge_pages_that_were_not_read_are_those_of_the_largest_member)
 	struct rti_mapped_sum sum;
 
 	look.hugetlb_pages = 512;
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	rti_mapped_add(&mapped, shell, &look, true);
 	look.hugetlb_pages = 100;
 	rti_mapped_add(&mapped, shell, &look, true);
@@ -222,7 +222,7 @@ START_TEST(many_images_without_members_give_way)
 	for (uint64_t key = 1000; key < 3000; key++) {
 		int program = enter(key);
 
-		rti_mapped_open(&mapped, true);
+		rti_mapped_open(&mapped);
 		add(program, 5, 10, 0);
 		add(kept, 6, 10, 0);
 		rti_mapped_close(&mapped);
@@ -244,7 +244,7 @@ START_TEST(image_that_is_read_anew_replaces_the_last_one)
 
 	read_program(shell, 1, 300, 400);
 	read_program(shell, 2, 100, 50);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	add(shell, 2, 150, 0);
 	check_files(rti_mapped_close(&mapped), 150, 150, 150);
 }
@@ -281,7 +281,7 @@ START_TEST(many_ranges_keep_their_pages)
 		all += i + 1;
 	look.shared_pages = all;
 	rti_image_end(&mapped, &image, &look, 0, 0);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	rti_mapped_add_image(&mapped, -1, &image, &look);
 	check_files(rti_mapped_close(&mapped), all, all, all);
 	rti_image_free(&image);
@@ -309,7 +309,7 @@ START_TEST(too_many_ranges_are_refused_until_all_are_forgotten)
 	/* The members are as they were. */
 	ck_assert_int_eq(rti_program_find(&mapped, SHELL), shell);
 	read_program(shell, 1, 300, 400);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	add(shell, 1, 700, 0);
 	check_files(rti_mapped_close(&mapped), 700, 700, 700);
 }
@@ -327,7 +327,7 @@ START_TEST(huge_numbers_stay_at_the_largest)
 		ck_assert_int_eq(
 		    add_range(&image, BLOCK, RTI_MAPPED_SHMEM, UINT64_MAX / 4, UINT64_MAX / 4), 0);
 	rti_image_end(&mapped, &image, &look, 0, 0);
-	rti_mapped_open(&mapped, true);
+	rti_mapped_open(&mapped);
 	for (int i = 0; i < 4; i++)
 		rti_mapped_add_image(&mapped, -1, &image, &look);
 	sum = rti_mapped_close(&mapped);
