@@ -1024,9 +1024,10 @@ struct rt_metrics {
 	 *
 	 * Anonymous pages are a process's own, by `statm`, unless it was forked without an exec:
 	 * then `smaps_rollup` says how many it shares. Of files and shared memory, the largest part
-	 * of each range that any member has, by `smaps`, read once for each program, and once for
-	 * each process that maps much. Both are read as rt_opts.pss_share allows; what was not read
-	 * is estimated. `valid` if the two bounds are within 1 % of each other. @since 0.3 */
+	 * of each range that any member has, or the sum of their PSS if that is larger, by `smaps`,
+	 * read once for each program, and once for each process that maps much. Both are read as
+	 * rt_opts.pss_share allows; what was not read is estimated. `valid` if the two bounds are
+	 * within 1 % of each other. @since 0.3 */
 	uint64_t footprint_bytes;
 	uint64_t footprint_low_bytes; /**< Gauge, RT_HAS_FOOTPRINT. Lower bound. @since 0.3 */
 	/** Gauge, RT_HAS_FOOTPRINT. Upper bound; UINT64_MAX if none is known. @since 0.3 */

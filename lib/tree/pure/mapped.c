@@ -317,15 +317,13 @@ void rti_mapped_add(struct rti_mapped *mapped, int program, const struct rti_map
 		p->reader = *look;
 }
 
-/* What a process has of a range by PSS if it shares it with so many now, and not with as many as when
- * it was read. A page that all of them have counts as one of so many: what is more is its own. */
-static double pss_among(const struct rti_image_part *part, uint32_t then, uint32_t now)
+/* The pages of a range that a process has for itself. In PSS, a page that all of them have counts as
+ * one of so many: what is more is its own. */
+static double own_pages(const struct rti_image_part *part, uint32_t sharers)
 {
-	double pages = (double)part->pages, pss = (double)part->pss_pages, own = 0;
+	double pages = (double)part->pages, pss = (double)part->pss_pages;
 
-	if (then > 1 && pss * then > pages)
-		own = (pss * then - pages) / (then - 1);
-	return own + (pss - own) * then / now;
+	return sharers > 1 && pss * sharers > pages ? (pss * sharers - pages) / (sharers - 1) : 0;
 }
 
 /* How an image is added. */
@@ -343,31 +341,62 @@ static uint32_t round_pages(double pages)
 	return add_pages(0, (uint64_t)(pages + 0.5));
 }
 
-/* Programs map the same libraries, and were read at different times, which need not be in common:
+static void begin_range(struct rti_mapped *mapped, struct rti_mapped_range *range,
+                        const struct rti_image *image)
+{
+	if (range->sum != mapped->sums)
+		*range = (struct rti_mapped_range){
+			.key = range->key,
+			.kind = range->kind,
+			.sum = mapped->sums,
+			.read_ns = image->read_ns,
+		};
+	range->is_apart |= range->read_ns != image->read_ns;
+}
+
+/* The pages that all have together: see the top of mapped.h. */
+static uint32_t pages_of(const struct rti_mapped_range *range)
+{
+	double pss = range->pss_pages,
+	       least = (double)range->largest_pages + range->own_pages - range->largest_own_pages;
+
+	if (range->is_apart && least < pss)
+		pss = (pss + least) / 2;
+	return (uint32_t)rti_min(rti_max(round_pages(pss), range->largest_pages),
+	                         range->size_pages);
+}
+
+/* Whether what a process maps more than when it was read is its own, PSS does not show.
+ *
+ * Programs map the same libraries, and were read at different times, which need not be in common:
  * only what images of members have by PSS adds up over programs. */
 static void add_part(struct rti_mapped *mapped, const struct addition *a,
                      const struct rti_image_part *part)
 {
 	struct rti_mapped_range *range = &mapped->ranges[part->range];
 	double scale = range->kind == RTI_MAPPED_HUGETLB ? 1 : a->scale,
-	       pss = pss_among(part, a->image->sharers, a->sharers) * scale * a->members;
-	uint32_t pages = round_pages((double)part->pages * scale), before,
-		 low_pages = a->reader ? part->pages : 0;
+	       least_scale = scale < 1 ? scale : 1,
+	       own = own_pages(part, a->image->sharers) * least_scale,
+	       shared =
+		   ((double)part->pss_pages * least_scale - own) * a->image->sharers / a->sharers,
+	       pss = (own + shared) * a->members;
+	uint32_t pages = round_pages((double)part->pages * scale),
+		 low_pages = a->reader ? part->pages : 0, before;
 
-	if (range->sum != mapped->sums) {
-		range->sum = mapped->sums;
-		range->pages = range->largest_pages = range->low_pages = range->size_pages = 0;
-		range->pss_pages = 0;
-	}
-	if (a->adds_pss)
+	begin_range(mapped, range, a->image);
+	if (a->adds_pss) {
 		range->pss_pages += pss;
-	else
+		range->own_pages += own * a->members;
+	} else {
 		pages = (uint32_t)rti_max(pages, round_pages(pss));
+	}
 	range->size_pages = (uint32_t)rti_max(range->size_pages, part->size_pages);
-	range->largest_pages = (uint32_t)rti_max(range->largest_pages, pages);
+	if (pages > range->largest_pages) {
+		range->largest_pages = pages;
+		range->largest_own_pages = a->adds_pss ? own : 0;
+	}
 	before = range->pages;
-	range->pages = (uint32_t)rti_min(
-	    rti_max(round_pages(range->pss_pages), range->largest_pages), range->size_pages);
+	range->pages = pages_of(range);
 	mapped->sum.pages[range->kind] += range->pages - before;
 	if (low_pages > range->low_pages) {
 		mapped->sum.low[range->kind] += low_pages - range->low_pages;

@@ -9,7 +9,9 @@
  *
  * A range that several processes have counts by the one that has most of it, or by the sum of PSS
  * if that is larger: each may have touched another part. PSS divides a page by all that map it, so
- * a sum of it over processes that were read at one time has no page twice.
+ * a sum of it over processes that were read at one time has no page twice. If
+ * they were not, others may have touched since what one had for itself: the truth lies between the
+ * sum and what each had for itself, beside all of the one that has most.
  * E.g.: eight processes each read another 8 MiB of a file: 64 MiB. All read the same: 8 MiB.
  *
  * A program that was not read counts by the member that maps most, less what all programs map
@@ -76,7 +78,11 @@ struct rti_mapped {
 		uint64_t key;
 		uint64_t sum; /* the sum that the next ones belong to */
 		uint32_t pages, largest_pages, low_pages, size_pages;
-		double pss_pages; /* of all members that images stand for */
+		/* Of the members that images stand for: PSS, and the part of it that is each one's
+		 * own; the same of the one that has most. */
+		double pss_pages, own_pages, largest_own_pages;
+		uint64_t read_ns; /* of one of the images */
+		bool is_apart;    /* they were read at different times */
 		uint32_t part;    /* of the image that is being read */
 		enum rti_mapped_kind kind;
 	} * ranges;

@@ -271,13 +271,18 @@ static bool read_own(struct rti_tree *tree, struct rti_member *m)
 	return true;
 }
 
-/* Sum up what it costs to read all members that have images of their own, and find out which ones
- * are due. Returns whether any is. */
-static bool find_own_due(struct rti_tree *tree, uint64_t *cost_ns)
-{
-	bool is_any_due = false;
+/* Members that have images of their own. */
+struct own_images {
+	uint64_t cost_ns; /* of reading all */
+	uint64_t read_ns; /* of one of them */
+	bool is_any_due;
+	bool are_apart; /* they were read at different times */
+};
 
-	*cost_ns = 0;
+static struct own_images find_own_due(struct rti_tree *tree)
+{
+	struct own_images all = { 0 };
+
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 
@@ -286,23 +291,30 @@ static bool find_own_due(struct rti_tree *tree, uint64_t *cost_ns)
 			continue;
 		}
 		m->pss.is_image_due = is_own_due(tree, m) && can_read(tree, m);
-		is_any_due |= m->pss.is_image_due;
-		*cost_ns += is_short(tree, m) ? cost_of(tree, m) : 0;
+		all.is_any_due |= m->pss.is_image_due;
+		if (is_short(tree, m))
+			all.cost_ns += cost_of(tree, m);
+		if (!m->pss.image || !m->pss.image->is_read)
+			continue;
+		all.are_apart |= all.read_ns && all.read_ns != m->pss.image->read_ns;
+		all.read_ns = m->pss.image->read_ns;
 	}
-	return is_any_due;
+	return all;
 }
 
 /* If one is due, all are read together: see mapped.h. For that, an image waits until the budget
- * allows it, unless it never will. */
+ * allows it, unless it never will. Those that were not read together are due then, too. */
 static bool read_all_own(struct rti_tree *tree)
 {
+	struct own_images all = find_own_due(tree);
 	bool has_read = false, reads_all, waits;
-	uint64_t cost_ns;
 
-	if (!find_own_due(tree, &cost_ns))
+	reads_all = tree->memory.is_forced || rti_pss_can_afford(&tree->pss_budget, all.cost_ns);
+	waits = !reads_all && all.cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
+	if (waits && all.are_apart)
+		tree->memory.images_next_ns = tree->now_ns + RTI_SELDOM_NS;
+	if (!all.is_any_due && !(reads_all && all.are_apart))
 		return false;
-	reads_all = tree->memory.is_forced || rti_pss_can_afford(&tree->pss_budget, cost_ns);
-	waits = !reads_all && cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 

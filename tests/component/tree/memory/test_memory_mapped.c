@@ -413,6 +413,31 @@ START_TEST(members_that_map_much_are_read_again_together)
 }
 END_TEST
 
+START_TEST(members_that_were_read_apart_are_read_together_once_the_budget_allows_it)
+{
+	unsigned reads;
+
+	write_two_blocks(7, 7, BLOCK);
+	set_pages(1, 300, FILES, 1);
+	processes[1].shmem_kib = 0;
+	write_process(1);
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	reads = counts[ROOT].reads;
+	map_block(1, BLOCK, 7);
+	run_and_write(1);
+	set_pss_savings(fix.tracker, MS); /* enough for one of them */
+	sample_pool_after(MS);
+	ck_assert_uint_eq(counts[ROOT].reads, reads);
+	give_savings();
+	for (int i = 0; i < 3; i++) {
+		sample_pool_after(SECOND);
+		ck_assert_uint_eq(counts[ROOT].reads, reads + 1);
+		run_child(ROOT);
+	}
+}
+END_TEST
+
 START_TEST(member_that_maps_much_and_cannot_be_read_has_no_other_one_read_again)
 {
 	write_two_blocks(7, 7, BLOCK);
@@ -623,6 +648,8 @@ int main(void)
 	tcase_add_loop_test(parts, program_is_read_again_once_twice_as_many_members_map_much, 0, 2);
 	tcase_add_test(shmem, block_that_two_members_map_counts_once);
 	tcase_add_test(shmem, members_that_map_much_are_read_again_together);
+	tcase_add_test(shmem,
+	               members_that_were_read_apart_are_read_together_once_the_budget_allows_it);
 	tcase_add_test(shmem, member_that_maps_much_and_cannot_be_read_has_no_other_one_read_again);
 	tcase_add_test(shmem, blocks_of_two_members_with_different_inodes_add_up);
 	tcase_add_test(shmem, small_blocks_are_estimated_until_they_are_read);

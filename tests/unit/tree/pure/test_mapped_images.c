@@ -213,6 +213,56 @@ START_TEST(pss_of_members_that_were_read_as_they_came_goes_by_all_that_are_there
 }
 END_TEST
 
+/* The second one has touched since what the first one had for itself, or has not. */
+START_TEST(pss_that_was_read_at_two_times_adds_up_by_half)
+{
+	static const struct {
+		float pss;
+		uint64_t expected;
+	} cases[] = { { 500, 1250 }, { 1000, 2000 }, { 750, 1625 } };
+	struct rti_mapped_look look = look_of(1, 1000, 0);
+	struct rti_image images[2] = { 0 };
+	int shell = enter(SHELL);
+
+	enter(SHELL);
+	for (int i = 0; i < 2; i++) {
+		struct rti_image_part part = { .pages = 1000,
+			                       .pss_pages = i ? cases[_i].pss : 1000,
+			                       .size_pages = 9000 };
+
+		rti_image_begin(&mapped, &images[i]);
+		rti_image_add(&mapped, &images[i], DATA, RTI_MAPPED_FILE, &part);
+		rti_image_end(&mapped, &images[i], &look, 0, (uint64_t)i);
+		images[i].sharers = 2;
+	}
+	rti_mapped_open(&mapped);
+	for (int i = 0; i < 2; i++)
+		rti_mapped_add_image(&mapped, shell, &images[i], &look);
+	check_files(rti_mapped_close(&mapped), 1000, cases[_i].expected, 2000);
+	for (int i = 0; i < 2; i++)
+		rti_image_free(&images[i]);
+}
+END_TEST
+
+/* PSS does not show whether it is its own. */
+START_TEST(pss_of_what_a_member_has_mapped_since_it_was_read_does_not_add_up)
+{
+	const struct range ranges[] = { { DATA, RTI_MAPPED_FILE, 1000, 1000 }, { 0 } };
+	struct rti_mapped_look look = look_of(1, 1000, 0), now = look_of(1, 1500, 0);
+	struct rti_image images[2] = { 0 };
+
+	rti_mapped_open(&mapped);
+	for (int i = 0; i < 2; i++)
+		read_image(&images[i], &look, ranges);
+	rti_mapped_open(&mapped);
+	for (int i = 0; i < 2; i++)
+		rti_mapped_add_image(&mapped, -1, &images[i], &now);
+	check_files(rti_mapped_close(&mapped), 1000, 2000, 3000);
+	for (int i = 0; i < 2; i++)
+		rti_image_free(&images[i]);
+}
+END_TEST
+
 /* Of eight processes that map 1000 pages of a file, one was read, when so many were there. */
 static const struct {
 	uint32_t then;
@@ -401,6 +451,8 @@ int main(void)
 	tcase_add_loop_test(images,
 	                    pss_of_members_that_were_read_as_they_came_goes_by_all_that_are_there,
 	                    0, sizeof(joined) / sizeof(joined[0]));
+	tcase_add_loop_test(images, pss_that_was_read_at_two_times_adds_up_by_half, 0, 3);
+	tcase_add_test(images, pss_of_what_a_member_has_mapped_since_it_was_read_does_not_add_up);
 	tcase_add_loop_test(images, image_of_a_program_stands_for_members_that_map_as_much, 0,
 	                    sizeof(alike) / sizeof(alike[0]));
 	tcase_add_loop_test(images, members_that_map_about_as_much_as_the_largest_are_alike, 0, 3);
