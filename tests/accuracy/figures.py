@@ -47,7 +47,7 @@ class Figure(NamedTuple):
 FIGURES = (
     Figure("cpu_seconds", ("cpu",), CPU_RESOLUTION_S, "cpu_seconds_low", "cpu_seconds_high"),
     Figure("peak_rss_bytes", ("peak_rss",), RSS_RESOLUTION),
-    Figure("peak_tree_bytes", ("peak_tree", "peak_tree_pss_bytes", "pss"), RSS_RESOLUTION,
+    Figure("peak_footprint_bytes", ("peak_footprint",), RSS_RESOLUTION,
            "peak_tree_low_bytes", "peak_tree_high_bytes"),
     Figure("read_bytes", ("io",), IO_RESOLUTION),
     Figure("write_bytes", ("io",), IO_RESOLUTION),

@@ -26,9 +26,9 @@ def truths(result: Result) -> Dict[str, Truth]:
     known = {"cpu_seconds": Truth(least, total), **result.known}
     if workload.processes:
         known["processes"] = Truth(workload.processes, workload.processes)
-    if result.figures.peak_tree_kind == "cgroup" and "peak_tree_bytes" in known:
+    if result.figures.peak_tree_kind == "cgroup" and "peak_footprint_bytes" in known:
         # The kernel includes the page cache, so there is no upper limit.
-        known["peak_tree_bytes"] = known["peak_tree_bytes"]._replace(high=math.inf)
+        known["peak_footprint_bytes"] = known["peak_footprint_bytes"]._replace(high=math.inf)
     return known
 
 

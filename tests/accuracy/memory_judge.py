@@ -17,7 +17,7 @@ FOOTPRINT = Figure("footprint_bytes", (), 0, "footprint_low_bytes", "footprint_h
 NEEDED = Figure("needed_bytes", (), 0, "needed_low_bytes", "needed_high_bytes")
 # What stands in for the footprint, to show that the bounds can fail.
 STAND_INS = (
-    Figure("pss_bytes", (), 0, "pss_low_bytes", "pss_high_bytes"),
+    Figure("pss_bytes", ()),
     Figure("rss_bytes", ()),
 )
 # Share of the truth that a valid figure of a tree that holds still may be off.

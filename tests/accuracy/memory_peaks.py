@@ -25,7 +25,7 @@ PEAK = Figure("peak_footprint_bytes", ("peak_footprint",), 0, "peak_footprint_lo
 # By the figure that stands in for the footprint.
 PEAKS = {
     FOOTPRINT.name: PEAK,
-    "pss_bytes": figure_named("peak_tree_bytes"),
+    "pss_bytes": Figure("peak_tree_pss_bytes", ("pss",)),
     "rss_bytes": Figure("peak_tree_rss_bytes", ("rss",)),
 }
 
@@ -72,6 +72,7 @@ def truth_of(bench: Bench, make: Make, user: User, has_shell: bool) -> Memory:
 
 
 def reading_of_summary(summary: Dict[str, Any], peak: Figure) -> Reading:
+    peak = figure_named(peak.name) if peak is PEAK else peak  # its bounds have names of their own
     lists = ((ESTIMATED, summary.get("estimated", ())), (PARTIAL, summary.get("partial", ())),
              (VALID, summary.get("valid")))
     return Reading(summary.get(peak.name), mark_in((peak.name, *peak.domains), lists),

@@ -55,7 +55,7 @@ def main() -> int:
         time.sleep(max(0, next_poll - time.monotonic()))
     with open(sys.argv[1], "w") as file:
         sums = {"cpu_seconds": sum(tree.cpu.values()), "peak_rss_bytes": tree.peak,
-                "peak_tree_bytes": tree.peak_tree, "write_bytes": sum(tree.written.values())}
+                "peak_footprint_bytes": tree.peak_tree, "write_bytes": sum(tree.written.values())}
         json.dump(sums, file)
     return command.returncode if command.returncode >= 0 else 128 - command.returncode
 

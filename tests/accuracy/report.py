@@ -102,15 +102,15 @@ that is wrong.{note}
 SERIES = """
 ## Rows of the series of forking pools, as {user} {{#accuracy_series_{id}}}
 
-`pss_bytes` of the rows while the memory of the tree is known: largest error in %, number of rows,
-and how many are wrong.
+`footprint_bytes` of the rows while the memory of the tree is known: largest error in %, number of
+rows, and how many are wrong.
 """
 
 # Figure, the title of its table, the figure to show if a tool does not report it, and what to say
 # of that.
 OTHERS = (
     ("peak_rss_bytes", "Peak of the largest process", "", ""),
-    ("peak_tree_bytes", "Peak of the tree", "peak_rss_bytes",
+    ("peak_footprint_bytes", "Peak of the tree", "peak_rss_bytes",
      "\nGNU time has no sum over a tree, so its largest process is shown instead. The poller adds "
      "up\nRSS."),
     ("write_bytes", "Bytes written", "", ""),
@@ -312,17 +312,17 @@ def figure_row(figure: Figure, judged: Sequence[Result]) -> List[str]:
 def row_of_series(judged: Sequence[Result]) -> List[str]:
     rows = [row for result in judged for row in judged_rows(result)]
     marks = [reading_of_row(row.row).mark for row in rows]
-    errors = [error_of(row.row["pss_bytes"], row.truth) for row, mark in zip(rows, marks)
-              if mark == VALID and row.row["pss_bytes"] is not None]
-    return ["`pss_bytes` of rows", str(len(rows)), str(marks.count(VALID)), percent(worst(errors)),
-            str(marks.count(PARTIAL)), str(marks.count(ESTIMATED)),
+    errors = [error_of(row.row["footprint_bytes"], row.truth) for row, mark in zip(rows, marks)
+              if mark == VALID and row.row["footprint_bytes"] is not None]
+    return ["`footprint_bytes` of rows", str(len(rows)), str(marks.count(VALID)),
+            percent(worst(errors)), str(marks.count(PARTIAL)), str(marks.count(ESTIMATED)),
             str(sum(bool(row.problems) for row in rows))]
 
 
 def series_cell(results: Sequence[Result]) -> str:
     rows = [row for result in results for row in judged_rows(result)]
-    errors = [error_of(row.row["pss_bytes"], row.truth) for row in rows
-              if row.row["pss_bytes"] is not None]
+    errors = [error_of(row.row["footprint_bytes"], row.truth) for row in rows
+              if row.row["footprint_bytes"] is not None]
     if not rows:
         return "-"
     wrong = sum(bool(row.problems) for row in rows)

@@ -27,15 +27,14 @@ def phase_of(row: Row, phases: Sequence[Phase]) -> Optional[Phase]:
 def reading_of_row(row: Row) -> Reading:
     lists = ((ESTIMATED, row.get("estimated", ())), (PARTIAL, row.get("partial", ())),
              (VALID, row.get("valid")))
-    return Reading(row["pss_bytes"], mark_in(("pss_bytes", "pss"), lists),
-                   row.get("pss_low_bytes"), row.get("pss_high_bytes"))
+    return Reading(row["footprint_bytes"], mark_in(("footprint_bytes", "footprint"), lists),
+                   row.get("footprint_low_bytes"), row.get("footprint_high_bytes"))
 
 
 def problems_of_row(row: Row, truth: Truth, kind: str) -> Iterator[str]:
     reading = reading_of_row(row)
-    name = f"pss_bytes of a row ({row.get('pss_source')})"
     limits = Limits(RESOLUTION, tolerance=VALID_TOLERANCE, estimate=ESTIMATES[kind])
-    yield from problems_of_figure(name, reading, truth, limits)
+    yield from problems_of_figure("footprint_bytes of a row", reading, truth, limits)
 
 
 class JudgedRow(NamedTuple):

@@ -21,7 +21,7 @@ SECOND_NS = 1000000000
 # Of a pool of 12 children that share 200 MiB, as rtrack writes it.
 SUMMARY: Dict[str, Any] = {
     "cpu_user_seconds": 0.4, "cpu_system_seconds": 0.1, "cpu_seconds": 0.5,
-    "peak_rss_bytes": 201 * MIB, "peak_tree_bytes": 202 * MIB, "peak_tree_kind": "pss",
+    "peak_rss_bytes": 201 * MIB, "peak_footprint_bytes": 202 * MIB, "peak_tree_kind": "footprint",
     "peak_tree_low_bytes": 201 * MIB, "peak_tree_high_bytes": 2613 * MIB,
     "read_bytes": 0, "write_bytes": 8 * MIB, "minor_faults": 53010, "voluntary_switches": 40,
     "processes": 13, "processes_exact": True, "left_running": 0,
@@ -30,17 +30,18 @@ SUMMARY: Dict[str, Any] = {
     "partial": [],
 }
 KNOWN = {
-    "peak_rss_bytes": Truth(200 * MIB, 201 * MIB), "peak_tree_bytes": Truth(200 * MIB, 203 * MIB),
+    "peak_rss_bytes": Truth(200 * MIB, 201 * MIB),
+    "peak_footprint_bytes": Truth(200 * MIB, 203 * MIB),
     "write_bytes": Truth(8 * MIB, 8 * MIB), "minor_faults": Truth(53000, 53064),
     "voluntary_switches": Truth(38, 46),
 }
 POOL = workload("a pool", "pool", ("200 12 800 share", 13), ("40 6 300 share", 7), kind="pool")
 DAEMON = workload("a daemon", "daemon", "300 0 1500", "100 0 500", leaves_running=True)
-PHASE = Phase(10 * SECOND_NS, 11 * SECOND_NS, KNOWN["peak_tree_bytes"])
+PHASE = Phase(10 * SECOND_NS, 11 * SECOND_NS, KNOWN["peak_footprint_bytes"])
 
 
 def row(at_s: float, **figures: Any) -> Dict[str, Any]:
-    return {"monotonic_seconds": at_s, "pss_bytes": 201 * MIB, "partial": [], **figures}
+    return {"monotonic_seconds": at_s, "footprint_bytes": 201 * MIB, "partial": [], **figures}
 
 
 def judge(of: Workload = POOL, rows: Any = (), **mutated: Any) -> List[str]:
@@ -81,8 +82,8 @@ class SummaryTest(unittest.TestCase):
 
     def test_peaks_of_4096_are_found(self) -> None:
         self.assertEqual(judge(peak_rss_bytes=4096), ["peak_rss_bytes: below the truth, and valid"])
-        self.assertEqual(judge(peak_tree_bytes=4096, peak_tree_low_bytes=4096),
-                         ["peak_tree_bytes: below the truth, and valid"])
+        self.assertEqual(judge(peak_footprint_bytes=4096, peak_tree_low_bytes=4096),
+                         ["peak_footprint_bytes: below the truth, and valid"])
 
     def test_bytes_1_percent_faults_and_switches_0_2_percent_too_high_are_found(self) -> None:
         for name, value in (("write_bytes", 8 * MIB * 1.01), ("minor_faults", 53171),
@@ -90,21 +91,21 @@ class SummaryTest(unittest.TestCase):
             self.assertEqual(judge(**{name: value}), [f"{name}: above the truth, and valid"])
 
     def test_sum_of_rss_is_found(self) -> None:
-        found = judge(peak_tree_bytes=2600 * MIB, peak_tree_kind="rss")
-        self.assertEqual(found, ["peak_tree_bytes: above the truth, and valid"])
+        found = judge(peak_footprint_bytes=2600 * MIB, peak_tree_kind="rss")
+        self.assertEqual(found, ["peak_footprint_bytes: above the truth, and valid"])
 
     def test_estimated_tree_is_judged_by_its_share(self) -> None:
-        for mark in ("peak_tree", "peak_tree_bytes", "pss"):
-            self.assertEqual(judge(peak_tree_bytes=208 * MIB, estimated=[mark]), [])
-        self.assertEqual(judge(peak_tree_bytes=211 * MIB, estimated=["pss"]),
-                         ["peak_tree_bytes: estimated, but more than 3 % off"])
+        for mark in ("peak_footprint", "peak_footprint_bytes"):
+            self.assertEqual(judge(peak_footprint_bytes=208 * MIB, estimated=[mark]), [])
+        self.assertEqual(judge(peak_footprint_bytes=211 * MIB, estimated=["peak_footprint"]),
+                         ["peak_footprint_bytes: estimated, but more than 3 % off"])
 
     def test_peak_of_cgroup_may_have_page_cache(self) -> None:
-        self.assertEqual(judge(peak_tree_bytes=300 * MIB, peak_tree_kind="cgroup"), [])
+        self.assertEqual(judge(peak_footprint_bytes=300 * MIB, peak_tree_kind="cgroup"), [])
 
     def test_value_below_its_lower_bound_is_found(self) -> None:
         self.assertEqual(judge(peak_tree_low_bytes=203 * MIB),
-                         ["peak_tree_bytes: the value is below its own lower bound"])
+                         ["peak_footprint_bytes: the value is below its own lower bound"])
 
     def test_upper_bound_below_the_truth_is_found(self) -> None:
         found = judge(cpu_seconds=0.1, cpu_user_seconds=0, partial=["cpu"],
@@ -119,7 +120,7 @@ class SummaryTest(unittest.TestCase):
                          ["processes: above the truth, and partial"])
 
     def test_value_in_no_list_is_found(self) -> None:
-        names = ["cpu", "peak_rss", "pss", "io", "faults", "processes"]
+        names = ["cpu", "peak_rss", "peak_footprint", "io", "faults", "processes"]
         self.assertEqual(judge(valid=names),
                          ["voluntary_switches: neither valid, partial nor estimated"])
         self.assertEqual(judge(valid=[*names, "context_switches"]), [])
@@ -150,22 +151,23 @@ class SummaryTest(unittest.TestCase):
 
 class SeriesTest(unittest.TestCase):
     def test_right_rows_pass(self) -> None:
-        self.assertEqual(judge(rows=[row(10.1), row(10.5, pss_bytes=204 * MIB)]), [])
+        self.assertEqual(judge(rows=[row(10.1), row(10.5, footprint_bytes=204 * MIB)]), [])
 
     def test_row_outside_the_phase_is_not_judged(self) -> None:
-        self.assertEqual(judge(rows=[row(9.99, pss_bytes=0), row(10.95, pss_bytes=0)]), [])
+        rows = [row(at_s, footprint_bytes=0) for at_s in (9.99, 10.95)]
+        self.assertEqual(judge(rows=rows), [])
 
     def test_wrong_row_is_found(self) -> None:
         for mib in (195, 208):
-            self.assertEqual(len(judge(rows=[row(10.1), row(10.5, pss_bytes=mib * MIB)])), 1)
+            self.assertEqual(len(judge(rows=[row(10.1), row(10.5, footprint_bytes=mib * MIB)])), 1)
 
     def test_estimated_row_is_judged_by_its_share(self) -> None:
-        marked = {"estimated": ["pss_bytes"], "pss_low_bytes": 100 * MIB}
-        self.assertEqual(judge(rows=[row(10.1, pss_bytes=208 * MIB, **marked)]), [])
-        self.assertEqual(len(judge(rows=[row(10.1, pss_bytes=211 * MIB, **marked)])), 1)
+        marked = {"estimated": ["footprint_bytes"], "footprint_low_bytes": 100 * MIB}
+        self.assertEqual(judge(rows=[row(10.1, footprint_bytes=208 * MIB, **marked)]), [])
+        self.assertEqual(len(judge(rows=[row(10.1, footprint_bytes=211 * MIB, **marked)])), 1)
 
     def test_row_below_its_lower_bound_is_found(self) -> None:
-        self.assertEqual(len(judge(rows=[row(10.1, pss_low_bytes=202 * MIB)])), 1)
+        self.assertEqual(len(judge(rows=[row(10.1, footprint_low_bytes=202 * MIB)])), 1)
 
 
 class ReportTest(unittest.TestCase):

@@ -21,7 +21,7 @@ class Figures:
     cpu_user_seconds: Optional[float] = None
     cpu_system_seconds: Optional[float] = None
     peak_rss_bytes: Optional[int] = None
-    peak_tree_bytes: Optional[int] = None
+    peak_footprint_bytes: Optional[int] = None
     peak_tree_kind: Optional[str] = None
     read_bytes: Optional[int] = None
     write_bytes: Optional[int] = None

@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	sleep_ms(get_number(argc, argv, 2, 80));
 	resident = read_resident_bytes();
 	report_own_peak(size, resident);
-	report_range("peak_tree_bytes", size, resident + PROCESS_SLACK_BYTES);
+	report_range("peak_footprint_bytes", size, resident + PROCESS_SLACK_BYTES);
 	execv("/proc/self/exe", arguments);
 	skip_with_errno("execv");
 }

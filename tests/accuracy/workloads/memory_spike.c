@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	munmap(memory, size);
 	sleep_ms(120);
 	report_own_peak(size, resident);
-	report_range("peak_tree_bytes", size, resident + PROCESS_SLACK_BYTES);
+	report_range("peak_footprint_bytes", size, resident + PROCESS_SLACK_BYTES);
 	report_usage();
 	return 0;
 }

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	report_value("write_bytes", (uint64_t)written_mib * MIB);
 	/* The child cannot measure itself. Its base is that of its parent, or less. */
 	report_range("peak_rss_bytes", size, size + base + PROCESS_SLACK_BYTES);
-	report_range("peak_tree_bytes", size, size + base + 2 * PROCESS_SLACK_BYTES);
+	report_range("peak_footprint_bytes", size, size + base + 2 * PROCESS_SLACK_BYTES);
 	report_usage();
 	return 0;
 }

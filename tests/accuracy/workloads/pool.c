@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < children; i++)
 		wait_for(pids[i]);
 	report_own_peak(size, larger(own, largest_holder()));
-	report_range("peak_tree_bytes", known, known + sum_overhead(base));
+	report_range("peak_footprint_bytes", known, known + sum_overhead(base));
 	report_usage();
 	return 0;
 }

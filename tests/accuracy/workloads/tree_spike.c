@@ -34,7 +34,7 @@ int main(int argc, char **argv)
 	sleep_ms(150);
 	known = (uint64_t)children * size;
 	report_own_peak(size, largest_holder());
-	report_range("peak_tree_bytes", known, known + sum_overhead(base));
+	report_range("peak_footprint_bytes", known, known + sum_overhead(base));
 	report_usage();
 	return 0;
 }

@@ -98,6 +98,6 @@ int main(int argc, char **argv)
 	report_value("write_bytes", written);
 	report_range("read_bytes", written, written + PROGRAMS_BYTES);
 	report_own_peak(size, *largest);
-	report_range("peak_tree_bytes", size, *largest + base + 3 * PROCESS_SLACK_BYTES);
+	report_range("peak_footprint_bytes", size, *largest + base + 3 * PROCESS_SLACK_BYTES);
 	return 0;
 }
