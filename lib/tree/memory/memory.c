@@ -84,7 +84,7 @@ static bool is_contradicted(struct rti_tree *tree)
 
 /* Read what is due. What was read of all at this moment corrects the model, which stands in until
  * the next time. */
-static void read_due(struct rti_tree *tree)
+static void read_due(struct rti_tree *tree, bool is_poll)
 {
 	struct rti_memory_state *state = &tree->memory;
 	struct rti_memory_reads before;
@@ -94,7 +94,7 @@ static void read_due(struct rti_tree *tree)
 	if (rti_images_read_due(tree))
 		sum_up(tree);
 	before = state->reads;
-	if (!rti_pss_read_due(tree, &state->reads) || is_contradicted(tree))
+	if (!rti_pss_read_due(tree, is_poll, &state->reads) || is_contradicted(tree))
 		return;
 	/* Members that run while they are read leave a doubt. A model that is further off is wrong
 	 * all the same. So is one that grows while two reads in a row say the same. */
@@ -292,7 +292,7 @@ void rti_memory_sample(struct rti_tree *tree)
 	if (state->is_modelled) {
 		look_outside(tree);
 		sum_up(tree);
-		read_due(tree);
+		read_due(tree, false);
 	}
 	measure(tree);
 	if (state->is_modelled)
@@ -316,7 +316,7 @@ void rti_memory_poll(struct rti_tree *tree)
 		return;
 	rti_rows_keep(tree);
 	rti_pss_keep_half(&tree->pss_budget, true);
-	read_due(tree);
+	read_due(tree, true);
 	rti_pss_keep_half(&tree->pss_budget, false);
 	state->rounds.next_try_ns = state->images_next_ns = 0; /* a sample may spend it */
 	measure(tree);

@@ -33,18 +33,26 @@ static uint64_t refresh_ns(const struct rti_memory_state *memory)
 	return memory->is_merging ? MERGING_NS : RTI_MEMORY_REFRESH_NS;
 }
 
-/* drift: reads up to then are no longer good. */
-static bool is_due(const struct rti_tree *tree, const struct rti_member *m, uint64_t drift)
+/* A round of reads. */
+struct round {
+	uint64_t drift;    /* reads up to then are no longer good */
+	bool is_of_all;    /* else of those that share anonymous pages */
+	uint64_t cost_ns;  /* 0: there is nothing to read */
+	bool reads_a_part; /* all that is due can never be paid for */
+};
+
+static bool is_due(const struct rti_tree *tree, const struct rti_member *m,
+                   const struct round *round)
 {
 	const struct rti_pss_part *pss = &m->pss;
 
 	if (!rti_memory_counts(&m->memory) ||
 	    (rti_page_is_unreadable(&pss->rollup, tree->now_ns) && !tree->memory.is_forced) ||
-	    !(tree->memory.reads_pss || tree->memory.is_forced || needs_pss(&tree->memory, m)))
+	    !(round->is_of_all || needs_pss(&tree->memory, m)))
 		return false;
 	if (!pss->at_ns || pss->rollup.error < 0)
 		return true;
-	return pss->drift < drift || tree->now_ns - pss->at_ns >= refresh_ns(&tree->memory);
+	return pss->drift < round->drift || tree->now_ns - pss->at_ns >= refresh_ns(&tree->memory);
 }
 
 /* A member with much in swap costs more than its pages say. That may have changed by and by. */
@@ -156,7 +164,8 @@ static void check_members(struct rti_tree *tree)
 
 /* What reading all that is due would cost; can_have_all is cleared if some of it must not be
  * read. */
-static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *can_have_all)
+static uint64_t cost_of_due(const struct rti_tree *tree, const struct round *round,
+                            bool *can_have_all)
 {
 	uint64_t cost_ns = 0;
 
@@ -165,7 +174,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 		const struct rti_member *m = &tree->table.members[i];
 		uint64_t one_ns;
 
-		if (!is_due(tree, m, drift))
+		if (!is_due(tree, m, round))
 			continue;
 		one_ns = cost_of(tree, m);
 		if (rti_pss_is_short(&tree->pss_budget, one_ns))
@@ -177,7 +186,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, uint64_t drift, bool *c
 }
 
 /* Returns the next member that is due, *at members from where the round began or later. */
-static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t *at)
+static struct rti_member *find_due(struct rti_tree *tree, const struct round *round, size_t *at)
 {
 	size_t count = tree->table.count;
 
@@ -185,47 +194,42 @@ static struct rti_member *find_due(struct rti_tree *tree, uint64_t drift, size_t
 		struct rti_member *m =
 		    &tree->table.members[(tree->memory.rounds.next + *at) % count];
 
-		if (is_due(tree, m, drift) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+		if (is_due(tree, m, round) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
 			return m;
 	}
 	return NULL;
 }
 
-/* A round of reads. */
-struct round {
-	uint64_t drift;    /* members that were read at this drift or later are left out */
-	uint64_t cost_ns;  /* 0: there is nothing to read */
-	bool reads_a_part; /* all that is due can never be paid for */
-};
-
 /* Reads become doubtful together: what one member shares less, another has more of. So all of them
  * are read, or, if that can never be paid for, as many as can be now; the cost is that of the least
- * part. */
-static struct round plan_round(struct rti_tree *tree, uint64_t drift)
+ * part. Those that are read show what the others share of files and of shared memory. */
+static struct round plan_round(struct rti_tree *tree, uint64_t drift, bool is_of_all)
 {
-	struct round round = { .drift = drift };
+	struct round round = { .drift = drift, .is_of_all = is_of_all };
 	bool can_have_all;
 	size_t at = 0;
 
-	round.cost_ns = cost_of_due(tree, drift, &can_have_all);
+	round.cost_ns = cost_of_due(tree, &round, &can_have_all);
 	round.reads_a_part =
 	    !can_have_all || round.cost_ns > rti_pss_saved_max_ns(&tree->pss_budget);
 	if (round.cost_ns > 0 && round.reads_a_part)
 		round.cost_ns =
-		    rti_max(cost_of(tree, find_due(tree, drift, &at)),
+		    rti_max(cost_of(tree, find_due(tree, &round, &at)),
 		            rti_pss_least_part_ns(&tree->pss_budget, tree->table.count));
 	return round;
 }
 
+/* What the footprint rests on. */
 static struct round choose_round(struct rti_tree *tree, const struct rti_memory_reads *reads)
 {
-	if (tree->memory.reads_pss || tree->memory.is_forced || has_no_limit(&tree->pss_budget))
-		return plan_round(tree, UINT64_MAX);
+	if (tree->memory.is_forced || has_no_limit(&tree->pss_budget))
+		return plan_round(tree, UINT64_MAX,
+		                  tree->memory.is_forced || tree->memory.reads_pss);
 	if (!rti_reads_are_within_doubt(reads))
-		return plan_round(tree, tree->memory.drift);
+		return plan_round(tree, tree->memory.drift, false);
 	/* What was never read, or not for long. */
 	if (!reads->has_all || tree->now_ns - reads->oldest_ns >= refresh_ns(&tree->memory))
-		return plan_round(tree, 0);
+		return plan_round(tree, 0, false);
 	return (struct round){ 0 };
 }
 
@@ -239,7 +243,7 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 	                        : UINT64_MAX;
 	uint64_t own_cpu_ns = tree->ctx->platform->thread_cpu_ns();
 	size_t at = 0;
-	struct rti_member *m = find_due(tree, round->drift, &at);
+	struct rti_member *m = find_due(tree, round, &at);
 	bool has_read = false;
 
 	while (m && cost_of(tree, m) <= limit_ns) {
@@ -247,7 +251,7 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 		own_cpu_ns = read_member(tree, m, own_cpu_ns);
 		has_read = true;
 		at++;
-		m = find_due(tree, round->drift, &at);
+		m = find_due(tree, round, &at);
 	}
 	if (!has_read)
 		return false;
@@ -258,24 +262,48 @@ static bool read_round(struct rti_tree *tree, const struct round *round,
 	return true;
 }
 
-bool rti_pss_read_due(struct rti_tree *tree, struct rti_memory_reads *reads)
+/* Make a round if the budget allows it. If not, *next_try_ns is when it will. */
+static bool try_round(struct rti_tree *tree, const struct round *round, uint64_t *next_try_ns,
+                      struct rti_memory_reads *reads)
 {
-	const struct rti_pss_budget *budget = &tree->pss_budget;
-	struct round round;
-	bool is_forced = tree->memory.is_forced;
-
-	if (!tree->memory.may_read ||
-	    (!is_forced && tree->now_ns < tree->memory.rounds.next_try_ns))
+	if (round->cost_ns == 0)
 		return false;
-	round = choose_round(tree, reads);
-	if (round.cost_ns == 0)
-		return false;
-	if (!is_forced && !rti_pss_can_afford(budget, round.cost_ns)) {
-		tree->memory.rounds.next_try_ns =
-		    tree->now_ns + rti_pss_wait_ns(budget, round.cost_ns);
+	if (!tree->memory.is_forced && !rti_pss_can_afford(&tree->pss_budget, round->cost_ns)) {
+		*next_try_ns = tree->now_ns + rti_pss_wait_ns(&tree->pss_budget, round->cost_ns);
 		return false;
 	}
-	return read_round(tree, &round, reads);
+	return read_round(tree, round, reads);
+}
+
+/* PSS of all that was asked for. It leaves half of what can be saved up to what the footprint rests
+ * on. E.g.: a process fills its memory, and is read in each sample. Then it forks a pool. */
+static bool read_pss(struct rti_tree *tree, struct rti_memory_reads *reads)
+{
+	struct round round;
+	bool has_read;
+
+	if (!tree->memory.reads_pss || tree->now_ns < tree->memory.rounds.next_pss_ns)
+		return false;
+	round = plan_round(tree, UINT64_MAX, true);
+	rti_pss_keep_half(&tree->pss_budget, true);
+	has_read = try_round(tree, &round, &tree->memory.rounds.next_pss_ns, reads);
+	rti_pss_keep_half(&tree->pss_budget, false);
+	return has_read;
+}
+
+bool rti_pss_read_due(struct rti_tree *tree, bool is_poll, struct rti_memory_reads *reads)
+{
+	struct rti_memory_state *state = &tree->memory;
+	struct round round;
+
+	if (!state->may_read)
+		return false;
+	if (!is_poll && read_pss(tree, reads))
+		return true;
+	if (!state->is_forced && tree->now_ns < state->rounds.next_try_ns)
+		return false;
+	round = choose_round(tree, reads);
+	return try_round(tree, &round, &state->rounds.next_try_ns, reads);
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process

@@ -13,9 +13,10 @@ struct rti_tree;
 struct rti_member;
 
 /* Read the PSS of all members for which it is needed and not known well enough, if the budget
- * allows that. If it can never pay for all of them, read some, to learn from. *reads is as
- * rti_memory_sum_reads() puts it, and is put anew if any was read. Returns true if any was. */
-bool rti_pss_read_due(struct rti_tree *tree, struct rti_memory_reads *reads);
+ * allows that. If it can never pay for all of them, read some, to learn from. What was asked for
+ * of PSS itself is read as well, unless this is a poll. *reads is as rti_memory_sum_reads() puts
+ * it, and is put anew if any was read. Returns true if any was. */
+bool rti_pss_read_due(struct rti_tree *tree, bool is_poll, struct rti_memory_reads *reads);
 
 /* The PSS of a member now: as read, and moved by what it has mapped or released since. */
 uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m);

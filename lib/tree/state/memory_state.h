@@ -15,7 +15,8 @@
  * again. */
 struct rti_pss_rounds {
 	size_t next;          /* the member to read first if not all can be */
-	uint64_t next_try_ns; /* before that, the budget does not allow to read what is due */
+	/* Before that, the budget does not allow to read what is due, or the PSS of all. */
+	uint64_t next_try_ns, next_pss_ns;
 };
 
 /* Written by memory.c, but for mapped and has_outside_sharer: memory_note.c, too; mapped_sum,

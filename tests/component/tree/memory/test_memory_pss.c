@@ -126,6 +126,27 @@ START_TEST(pss_beyond_the_budget_is_an_estimate)
 }
 END_TEST
 
+/* A process is read in each sample while it fills its memory. Then it forks a pool. */
+START_TEST(pss_leaves_half_of_the_savings_to_what_the_footprint_rests_on)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	track_with_request(0, 1);
+	m = sample_pool_after(0);
+	check_pss(&m, ANON + FILES);
+	set_pss_savings(fix.tracker, (int64_t)(50 * MS));
+	run_and_write(ROOT);
+	m = sample_pool_after(MS);
+	check_pss_is_estimated(&m, -EDQUOT);
+	fork_child(1);
+	set_pages(ROOT, ANON, FILES, 2);
+	write_process(ROOT);
+	m = sample_pool_after(MS);
+	check_exact(&m, ANON, FILES);
+}
+END_TEST
+
 START_TEST(pss_of_which_one_member_cannot_be_read_is_an_estimate)
 {
 	struct rt_metrics m;
@@ -247,6 +268,7 @@ int main(void)
 	tcase_add_test(sums, pss_of_programs_that_share_nothing_is_read_as_well);
 	tcase_add_test(sums, pss_that_was_not_asked_for_is_estimated);
 	tcase_add_loop_test(sums, pss_beyond_the_budget_is_an_estimate, 0, REQUESTS);
+	tcase_add_test(sums, pss_leaves_half_of_the_savings_to_what_the_footprint_rests_on);
 	tcase_add_loop_test(sums, pss_of_which_one_member_cannot_be_read_is_an_estimate, 0,
 	                    REQUESTS);
 	tcase_add_test(sums, pss_without_memory_reads_is_an_estimate);
