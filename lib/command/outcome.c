@@ -217,17 +217,6 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 	if (err < 0)
 		return;
 	mark_account(out, RT_HAS_CGROUP_MEMORY, !(cgroup->left & RTI_CGROUP_MEMORY));
-	/* An estimate is no more than was charged, and the files that others were charged for. */
-	if (out->valid & RT_HAS_CGROUP_MEMORY && out->estimated & RT_HAS_PEAK_FOOTPRINT) {
-		uint64_t most = out->cgroup_memory_peak_bytes + out->footprint_hugetlb_bytes;
-
-		out->peak_needed_bytes =
-		    rti_clamp(out->peak_needed_bytes, out->peak_needed_low_bytes, most);
-		out->peak_tree_bytes =
-		    rti_clamp(out->peak_tree_bytes,
-		              rti_max(out->peak_tree_low_bytes, f->facts.peak_floor_bytes),
-		              rti_add_saturated(most, f->facts.footprint_parts.file_high));
-	}
 	/* It includes page cache, and lacks pages of files that others have read before. */
 	if (out->peak_tree_kind == 0) {
 		out->peak_tree_kind = RT_PEAK_CGROUP;

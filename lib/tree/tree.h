@@ -131,7 +131,6 @@ struct rti_tree_facts {
 	uint64_t cgroup_lag_ns;    /* by how much the account of any cgroup may lag behind */
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
-	uint64_t peak_floor_bytes;            /* no peak of the footprint is below that */
 	struct rti_footprint footprint_parts; /* of the largest footprint that was seen */
 	uint32_t left_cgroup; /* RTI_LEFT_ value: members that have left the program's cgroup */
 	struct rti_gpu_peak gpu_memory_peak;

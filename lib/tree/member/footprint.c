@@ -129,10 +129,10 @@ struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts)
 		.oldest_ns = reads->has_all ? reads->oldest_ns : 0,
 	};
 
-	out.needed = find_anon(facts, &out.suspected_bytes);
-	out.suspected_bytes = rti_add_saturated(
-	    out.suspected_bytes,
-	    rti_multiply_saturated(facts->mapped->unread_shmem, facts->page_size));
+	out.needed = find_anon(facts, &out.copied_bytes);
+	out.suspected_bytes =
+	    rti_add_saturated(out.copied_bytes, rti_multiply_saturated(facts->mapped->unread_shmem,
+	                                                               facts->page_size));
 	out.anon = out.needed.bytes;
 	add_mapped(facts, RTI_MAPPED_SHMEM, &out.needed, &out.shmem);
 	add_mapped(facts, RTI_MAPPED_HUGETLB, &out.needed, &out.hugetlb);

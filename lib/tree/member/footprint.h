@@ -59,8 +59,9 @@ struct rti_footprint {
 	/* The part of an estimate that a read may refute: copies, of which faults alone are the
 	 * evidence, and shared memory that a process may map several times. */
 	uint64_t suspected_bytes;
-	uint64_t rss_bytes; /* sum over the members */
-	uint64_t file_high; /* upper bound of file */
+	uint64_t copied_bytes; /* the copies alone */
+	uint64_t rss_bytes;    /* sum over the members */
+	uint64_t file_high;    /* upper bound of file */
 	/* What a member has of the pages that it shares: of anonymous ones, and of what it maps. */
 	double anon_share, mapped_share;
 	uint64_t pss_bytes;

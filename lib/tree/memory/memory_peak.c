@@ -34,27 +34,44 @@ static void raise_peak(struct rti_peak *peak, uint64_t bytes, bool is_exact)
 	peak->is_exact = is_exact;
 }
 
+/* A sum at one moment. */
+struct seen {
+	struct rti_bounds now;
+	uint64_t suspected_bytes; /* the part of it that a read may refute */
+	uint64_t most;            /* it is no more than that; UINT64_MAX: unknown */
+	bool is_exact;
+	bool has_left; /* a member has ended, of which what was suspected can be read no more */
+};
+
+static uint64_t limit_to(uint64_t bytes, const struct seen *seen)
+{
+	return rti_max(rti_min(bytes, seen->most), seen->now.low);
+}
+
+static uint64_t confirmed_bytes(const struct seen *seen)
+{
+	return limit_to(rti_subtract_saturated(seen->now.bytes, seen->suspected_bytes), seen);
+}
+
 /* An estimate that rests on copies raises the peak only if they were read, or if a member has ended
  * before that was possible. Until then it raises the upper bound, which a read may lower again.
  * E.g.: a pool was estimated at 800 MiB, of which 390 MiB are copies. Then it is read: 410 MiB. */
-static void take_bounds(struct rti_peak *peak, const struct rti_bounds *now, bool is_exact,
-                        uint64_t suspected_bytes, bool has_left)
+static void take_bounds(struct rti_peak *peak, const struct seen *seen)
 {
-	if (suspected_bytes > 0) {
-		raise_to(&peak->suspected, now->bytes);
-		raise_to(&peak->suspected_high, now->high);
+	if (seen->suspected_bytes > 0) {
+		raise_to(&peak->suspected, limit_to(seen->now.bytes, seen));
+		raise_to(&peak->suspected_high, seen->now.high);
 	} else {
-		raise_to(&peak->bounds.high, now->high);
+		raise_to(&peak->bounds.high, seen->now.high);
 	}
-	if (has_left) {
+	if (seen->has_left) {
 		raise_peak(peak, peak->suspected, false);
 		raise_to(&peak->bounds.high, peak->suspected_high);
 	}
-	if (has_left || suspected_bytes == 0)
+	if (seen->has_left || seen->suspected_bytes == 0)
 		peak->suspected = peak->suspected_high = 0;
-	raise_peak(peak, rti_max(rti_subtract_saturated(now->bytes, suspected_bytes), now->low),
-	           is_exact && suspected_bytes == 0);
-	raise_to(&peak->bounds.low, now->low);
+	raise_peak(peak, confirmed_bytes(seen), seen->is_exact && seen->suspected_bytes == 0);
+	raise_to(&peak->bounds.low, seen->now.low);
 }
 
 /* What was suspected can be read no more. */
@@ -63,36 +80,80 @@ static void keep_high(struct rti_peak *peak)
 	raise_to(&peak->bounds.high, peak->suspected_high);
 }
 
+/* Set how much an estimate can be at most: what the tree's own cgroup was charged for, and the
+ * files that others may have been charged for. E.g.: copies were estimated at 180 MiB, and the
+ * cgroup was charged for none of them. */
+static void find_most(struct rti_tree *tree, struct seen *all, struct seen *needed)
+{
+	const struct rti_footprint *moment = &tree->memory.moment;
+	const struct rti_cgroup *cgroup = &tree->supervised.cgroup;
+	uint64_t *charged_bytes = &tree->peaks.charged_bytes,
+		 elsewhere = rti_add_saturated(moment->hugetlb, moment->file_high);
+
+	if ((all->is_exact && needed->is_exact) || cgroup->left & RTI_CGROUP_MEMORY ||
+	    (moment->all.bytes <= rti_add_saturated(*charged_bytes, elsewhere) &&
+	     moment->needed.bytes <= rti_add_saturated(*charged_bytes, moment->hugetlb)) ||
+	    rti_cgroup_read_memory_peak(cgroup, tree->ctx, charged_bytes) < 0)
+		return;
+	all->most = rti_add_saturated(*charged_bytes, elsewhere);
+	needed->most = rti_add_saturated(*charged_bytes, moment->hugetlb);
+}
+
+/* The parts are those of the largest footprint but for what is only suspected. */
+static void keep_parts(struct rti_footprint *largest, const struct rti_footprint *moment,
+                       const struct seen *all)
+{
+	uint64_t bytes = confirmed_bytes(all);
+
+	if (bytes <= largest->all.bytes)
+		return;
+	*largest = *moment;
+	largest->all.bytes = bytes;
+	largest->anon -= rti_min(moment->copied_bytes, moment->anon);
+	largest->shmem -= rti_min(moment->suspected_bytes - moment->copied_bytes, moment->shmem);
+}
+
+/* What the footprint has been at least, though no sample or poll need have seen it: the largest peak
+ * of one member, which the kernel knows. 0 if that may have a page several times, since a process
+ * has mapped it as often. It is no bound: what was not read may have been. */
+static uint64_t peak_floor(const struct rti_tree *tree)
+{
+	const struct rti_memory_state *memory = &tree->memory;
+	bool counts_once = memory->repeated_bytes == 0 && memory->shmem_max_bytes < SHMEM_ONCE_MAX;
+
+	return counts_once ? tree->peak_rss_bytes : 0;
+}
+
 static void take_moment(struct rti_tree *tree)
 {
 	const struct rti_footprint *moment = &tree->memory.moment;
 	struct rti_peak_state *peaks = &tree->peaks;
-	bool has_left = tree->memory.has_left;
+	struct seen all = {
+		.now = moment->all,
+		.suspected_bytes = moment->suspected_bytes,
+		.most = UINT64_MAX,
+		.is_exact = moment->is_exact,
+		.has_left = tree->memory.has_left,
+	};
+	struct seen needed = all;
 
 	tree->memory.has_left = false;
 	raise_to(&peaks->rss_bytes, moment->rss_bytes);
 	if (!tree->memory.is_modelled)
 		return;
-	if (moment->all.bytes > peaks->parts.all.bytes)
-		peaks->parts = *moment;
+	needed.now = moment->needed;
+	needed.is_exact = moment->is_needed_exact;
+	find_most(tree, &all, &needed);
+	keep_parts(&peaks->parts, moment, &all);
 	if (tree->memory.has_unmapped) {
 		keep_high(&peaks->all);
 		keep_high(&peaks->needed);
 	}
 	tree->memory.has_unmapped = false;
 	raise_to(&peaks->pss_bytes, moment->is_pss_read ? moment->pss_bytes : 0);
-	take_bounds(&peaks->all, &moment->all, moment->is_exact, moment->suspected_bytes, has_left);
-	take_bounds(&peaks->needed, &moment->needed, moment->is_needed_exact,
-	            moment->suspected_bytes, has_left);
-	raise_peak(&peaks->all, rti_memory_peak_floor(tree), true);
-}
-
-uint64_t rti_memory_peak_floor(const struct rti_tree *tree)
-{
-	const struct rti_memory_state *memory = &tree->memory;
-	bool counts_once = memory->repeated_bytes == 0 && memory->shmem_max_bytes < SHMEM_ONCE_MAX;
-
-	return counts_once ? tree->peak_rss_bytes : 0;
+	take_bounds(&peaks->all, &all);
+	take_bounds(&peaks->needed, &needed);
+	raise_peak(&peaks->all, peak_floor(tree), true);
 }
 
 static void set_peak(const struct rti_peak *peak, uint64_t *bytes, uint64_t *low, uint64_t *high)

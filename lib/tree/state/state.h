@@ -86,6 +86,7 @@ struct rti_peak_state {
 	uint64_t rss_bytes; /* sum over the members */
 	uint64_t pss_bytes; /* all of it read */
 	struct rti_peak all, needed;
+	uint64_t charged_bytes;     /* to the tree's own cgroup, at most, when it was last read */
 	struct rti_footprint parts; /* the largest footprint that was seen */
 };
 

@@ -17,7 +17,7 @@
 static struct {
 	uint64_t lacking;   /* RT_HAS_ bits that no sample has */
 	uint64_t estimated; /* RT_HAS_ bits */
-	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes, floor_bytes;
+	uint64_t peak_rss_bytes, peak_tree_bytes, peak_tree_low_bytes;
 	struct rti_footprint parts; /* of the peak */
 	bool has_other_child, is_alive_peak_unknown;
 	uint64_t cgroup_cpu_ns;
@@ -82,7 +82,6 @@ void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_fact
 	out->alive_peak = 2;
 	out->is_covered_by_cgroup = true;
 	out->cgroup_cpu_ns = says.cgroup_cpu_ns;
-	out->peak_floor_bytes = says.floor_bytes;
 	out->footprint_parts = says.parts;
 }
 
@@ -257,39 +256,6 @@ START_TEST(peak_and_its_bound_are_those_of_the_tree)
 }
 END_TEST
 
-/* The cgroup was charged for 7 MiB, and others may have been for 1 MiB of files. */
-static const struct {
-	uint64_t tree, low, floor;
-	bool is_estimated;
-	uint32_t left;
-	int error;
-	uint64_t expected;
-} charged_cases[] = {
-	{ 12, 0, 0, true, 0, 0, 8 },
-	{ 8, 0, 0, true, 0, 0, 8 },
-	{ 12, 9, 0, true, 0, 0, 9 },                  /* that much is proven */
-	{ 12, 0, 10, true, 0, 0, 10 },                /* one process had as much */
-	{ 12, 0, 0, false, 0, 0, 12 },                /* it was read */
-	{ 12, 0, 0, true, RTI_CGROUP_MEMORY, 0, 12 }, /* some ran elsewhere */
-	{ 12, 0, 0, true, 0, -ENOENT, 12 },
-};
-
-START_TEST(estimated_peak_is_no_more_than_was_charged_and_files_of_others)
-{
-	struct rt_outcome outcome;
-
-	says.parts.file_high = MIB;
-	says.peak_tree_bytes = charged_cases[_i].tree * MIB;
-	says.peak_tree_low_bytes = charged_cases[_i].low * MIB;
-	says.floor_bytes = charged_cases[_i].floor * MIB;
-	says.estimated = charged_cases[_i].is_estimated ? RT_HAS_PEAK_FOOTPRINT : 0;
-	says.left = charged_cases[_i].left;
-	says.memory_error = charged_cases[_i].error;
-	outcome = run();
-	ck_assert_uint_eq(outcome.peak_tree_bytes, charged_cases[_i].expected * MIB);
-}
-END_TEST
-
 START_TEST(parts_of_the_peak_are_those_of_the_largest_footprint)
 {
 	struct rt_outcome outcome;
@@ -436,8 +402,6 @@ int main(void)
 	    marks, figures_of_members_are_lower_bounds_if_one_is_missing_unless_bpf_counted_all, 0,
 	    2);
 	tcase_add_loop_test(marks, peak_and_its_bound_are_those_of_the_tree, 0, 2);
-	tcase_add_loop_test(marks, estimated_peak_is_no_more_than_was_charged_and_files_of_others,
-	                    0, sizeof(charged_cases) / sizeof(charged_cases[0]));
 	tcase_add_test(marks, parts_of_the_peak_are_those_of_the_largest_footprint);
 	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
 	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
