@@ -439,3 +439,87 @@ void rti_memory_calibrate(struct rti_member_table *table, const struct rti_memor
 		*copied = (double)rti_min(rti_subtract_saturated(after, before), suspects) /
 		          (double)suspects;
 }
+
+/* --- If the budget does not allow to read all. --- */
+
+/* The copies since the last read are worth a look from this part of the anonymous pages on. */
+#define SUSPECTED_PART 16
+
+struct rti_member *rti_memory_find_suspect(const struct rti_member_table *table,
+                                           const struct rti_memory_sums *sums)
+{
+	struct rti_member *found = NULL;
+	uint64_t suspected = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_member *m = &table->members[i];
+
+		if (!rti_memory_counts(&m->memory) || !rti_memory_shares_anon(&m->memory))
+			continue;
+		suspected += m->memory.copies - m->memory.copies_read;
+		if (m->memory.parent && m->memory.suspects >= SUSPECTS_MIN &&
+		    (!found || m->memory.suspects > found->memory.suspects))
+			found = m;
+	}
+	return suspected > sums->anon_pages / SUSPECTED_PART ? found : NULL;
+}
+
+static uint64_t count_sharers(const struct rti_member_table *table)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		count += rti_memory_counts(&table->members[i].memory) &&
+		         rti_memory_shares_anon(&table->members[i].memory);
+	return count;
+}
+
+/* Of its pages, so many it has for itself at most: the others count a part each by PSS, which is
+ * the smaller the more members share them. */
+static uint64_t pages_alone(uint64_t pages, uint64_t pss_pages, uint64_t sharers)
+{
+	double shared = (double)pages / (double)sharers;
+
+	if (sharers < 2 || (double)pss_pages <= shared)
+		return sharers < 2 ? pages : 0;
+	return rti_min(
+	    (uint64_t)(((double)pss_pages - shared) * (double)sharers / (double)(sharers - 1)),
+	    pages);
+}
+
+static uint64_t corrected_since(const struct rti_memory_part *m, double part)
+{
+	return rti_min(m->copies_read + (uint64_t)((double)m->suspects * part), m->copies);
+}
+
+void rti_memory_calibrate_by(struct rti_member_table *table, const struct rti_memory_part *m,
+                             uint64_t pages, uint64_t pss_pages, double *copied)
+{
+	uint64_t own = rti_subtract_saturated(pages, inherited_now(m)),
+		 alone = pages_alone(pages, pss_pages, count_sharers(table)),
+		 copies = rti_subtract_saturated(alone, own + m->copies_read);
+	double part = (double)rti_min(copies, m->suspects) / (double)m->suspects;
+
+	part = part < *copied ? part : *copied;
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_memory_part *child = &table->members[i].memory;
+		const struct rti_member *parent = child->is_present && child->parent
+		                                      ? rti_member_find(table, child->parent)
+		                                      : NULL;
+
+		if (parent && parent->memory.copies > 0)
+			child->parent_copies =
+			    (uint64_t)((double)child->parent_copies *
+			               (double)corrected_since(&parent->memory, part) /
+			               (double)parent->memory.copies);
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		struct rti_memory_part *one = &table->members[i].memory;
+
+		if (!one->is_present || !rti_memory_shares_anon(one))
+			continue;
+		one->copies = one->copies_read = corrected_since(one, part);
+		one->suspects = 0;
+	}
+	*copied = part;
+}

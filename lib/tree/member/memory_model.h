@@ -58,6 +58,16 @@ bool rti_memory_looks_alike(const struct rti_memory_look *a, const struct rti_me
 
 void rti_memory_sum(struct rti_member_table *table, struct rti_memory_sums *out);
 
+/* Whether faults since the last read have so many copies in the sums that one member is to be read
+ * if not all can be: a 16th. Returns the one that says most of them, or NULL. After
+ * rti_memory_sum(). */
+struct rti_member *rti_memory_find_suspect(const struct rti_member_table *table,
+                                           const struct rti_memory_sums *sums);
+/* That member was read: it has so many anonymous pages, and so many by PSS. Lowers the copies since
+ * the last read, of all members, to the part that it can have copied at most. *copied: as above. */
+void rti_memory_calibrate_by(struct rti_member_table *table, const struct rti_memory_part *m,
+                             uint64_t pages, uint64_t pss_pages, double *copied);
+
 /* The PSS of all members that share was read: the anonymous pages of all members are so many. Sets
  * the copies right. After rti_memory_sum(). *copied: as above; learns from the faults since the
  * last read. */

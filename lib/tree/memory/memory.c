@@ -111,6 +111,23 @@ static void read_due(struct rti_tree *tree, bool is_poll)
 	sum_up(tree);
 }
 
+/* Until all that share can be read: one that is suspected to have copied what it inherited. E.g.:
+ * four workers map and unmap memory all the time, and reading them takes 30 ms. */
+static void read_suspect(struct rti_tree *tree)
+{
+	struct rti_memory_state *state = &tree->memory;
+	struct rti_member *m = rti_pss_read_suspect(tree);
+
+	if (!m)
+		return;
+	rti_memory_calibrate_by(&tree->table, &m->memory, m->pss.anon_pages,
+	                        m->pss.anon_bytes / tree->ctx->platform->page_size,
+	                        &state->copied_part);
+	state->has_corrected = true;
+	state->changes++;
+	sum_up(tree);
+}
+
 /* Whether the kernel has merged equal pages of processes. */
 static bool is_merging(const struct rti_context *ctx)
 {
@@ -293,6 +310,7 @@ void rti_memory_sample(struct rti_tree *tree)
 		look_outside(tree);
 		sum_up(tree);
 		read_due(tree, false);
+		read_suspect(tree);
 	}
 	measure(tree);
 	if (state->is_modelled)
@@ -318,6 +336,7 @@ void rti_memory_poll(struct rti_tree *tree)
 	rti_pss_keep_half(&tree->pss_budget, true);
 	read_due(tree, true);
 	rti_pss_keep_half(&tree->pss_budget, false);
+	read_suspect(tree);
 	state->rounds.next_try_ns = state->images_next_ns = 0; /* a sample may spend it */
 	measure(tree);
 }

@@ -40,6 +40,7 @@ struct seen {
 	uint64_t suspected_bytes; /* the part of it that a read may refute */
 	uint64_t most;            /* it is no more than that; UINT64_MAX: unknown */
 	bool is_exact;
+	bool has_corrected; /* a read has corrected what was suspected before */
 	bool has_left; /* a member has ended, of which what was suspected can be read no more */
 };
 
@@ -58,6 +59,8 @@ static uint64_t confirmed_bytes(const struct seen *seen)
  * E.g.: a pool was estimated at 800 MiB, of which 390 MiB are copies. Then it is read: 410 MiB. */
 static void take_bounds(struct rti_peak *peak, const struct seen *seen)
 {
+	if (seen->has_corrected)
+		peak->suspected = 0;
 	if (seen->suspected_bytes > 0) {
 		raise_to(&peak->suspected, limit_to(seen->now.bytes, seen));
 		raise_to(&peak->suspected_high, seen->now.high);
@@ -133,11 +136,12 @@ static void take_moment(struct rti_tree *tree)
 		.suspected_bytes = moment->suspected_bytes,
 		.most = UINT64_MAX,
 		.is_exact = moment->is_exact,
+		.has_corrected = tree->memory.has_corrected,
 		.has_left = tree->memory.has_left,
 	};
 	struct seen needed = all;
 
-	tree->memory.has_left = false;
+	tree->memory.has_left = tree->memory.has_corrected = false;
 	raise_to(&peaks->rss_bytes, moment->rss_bytes);
 	if (!tree->memory.is_modelled)
 		return;

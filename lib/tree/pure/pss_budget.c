@@ -8,6 +8,7 @@
 #define DEFAULT_SHARE 10
 #define DEFAULT_HOLD_NS 50000000u
 #define SAVED_MAX_NS 100000000u /* so that the first sample reads all of an ordinary tree */
+#define OWED_PART 8
 #define PAGE_BYTES 4096u
 #define LEARN_FROM_BYTES (4u << 20)
 
@@ -68,6 +69,13 @@ uint64_t rti_pss_saved_ns(const struct rti_pss_budget *budget)
 bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns)
 {
 	return cost_ns <= rti_pss_saved_ns(budget);
+}
+
+bool rti_pss_can_borrow(const struct rti_pss_budget *budget, uint64_t cost_ns)
+{
+	int64_t owed_max_ns = (int64_t)rti_pss_saved_max_ns(budget) / OWED_PART;
+
+	return cost_ns <= INT64_MAX && (int64_t)cost_ns <= budget->saved_ns + owed_max_ns;
 }
 
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns)

@@ -50,6 +50,9 @@ uint64_t rti_pss_saved_ns(const struct rti_pss_budget *budget);
 /* Whether so much may be spent now. */
 bool rti_pss_can_afford(const struct rti_pss_budget *budget, uint64_t cost_ns);
 
+/* Whether it may be spent in advance: an eighth of what can be saved may be owed. */
+bool rti_pss_can_borrow(const struct rti_pss_budget *budget, uint64_t cost_ns);
+
 /* How long it takes until so much can be afforded. */
 uint64_t rti_pss_wait_ns(const struct rti_pss_budget *budget, uint64_t cost_ns);
 

@@ -18,6 +18,10 @@ struct rti_member;
  * it, and is put anew if any was read. Returns true if any was. */
 bool rti_pss_read_due(struct rti_tree *tree, bool is_poll, struct rti_memory_reads *reads);
 
+/* Read one member of which faults look like copies: it stands for the others until the budget
+ * allows to read all. What that costs may be owed. Returns NULL if none is, or cannot be, read. */
+struct rti_member *rti_pss_read_suspect(struct rti_tree *tree);
+
 /* The PSS of a member now: as read, and moved by what it has mapped or released since. */
 uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m);
 

@@ -14,7 +14,7 @@
 /* Which members PSS is read of, and when. Written by pss_read.c; memory_note.c has reads tried
  * again. */
 struct rti_pss_rounds {
-	size_t next;          /* the member to read first if not all can be */
+	size_t next; /* the member to read first if not all can be */
 	/* Before that, the budget does not allow to read what is due, or the PSS of all. */
 	uint64_t next_try_ns, next_pss_ns;
 };
@@ -33,6 +33,8 @@ struct rti_memory_state {
 	/* Since the last sample or poll: a member that shared pages has left; shared memory that no
 	 * read had shown was unmapped. */
 	bool has_left, has_unmapped;
+	/* And one of those that are suspected of copies was read, for all. */
+	bool has_corrected;
 	/* Of one member, the most so far: pages of files that it maps several times, by what was
 	 * read, and shared memory. */
 	uint64_t repeated_bytes, shmem_max_bytes;

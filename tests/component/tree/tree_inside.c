@@ -131,7 +131,10 @@ void begin_final_sample(struct rt_tracker *tracker)
 
 void set_pss_savings(struct rt_tracker *tracker, int64_t ns)
 {
+	struct rti_pss_rounds *rounds = &tracker->tree->memory.rounds;
+
 	tracker->tree->pss_budget.saved_ns = ns;
+	rounds->next_try_ns = rounds->next_pss_ns = 0;
 }
 
 int64_t get_pss_savings(const struct rt_tracker *tracker)

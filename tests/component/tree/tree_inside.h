@@ -55,7 +55,7 @@ void check_memory_sums(struct rt_tracker *tracker);
 /* Make all samples from now on final: they put off nothing. */
 void begin_final_sample(struct rt_tracker *tracker);
 
-/* Set the PSS budget that is saved at present. */
+/* Set the PSS budget that is saved at present, whatever the tracker waits for. */
 void set_pss_savings(struct rt_tracker *tracker, int64_t ns);
 int64_t get_pss_savings(const struct rt_tracker *tracker);
 

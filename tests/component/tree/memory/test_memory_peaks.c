@@ -6,6 +6,9 @@
 
 #include "tree/tree_inside.h"
 
+/* With what may be owed, that pays for one member. */
+#define ONE_READ (-(int64_t)(12 * MS))
+
 /* A parent and three children, of which nothing more can be read after the first sample. */
 static void track_pool_and_read_once(void)
 {
@@ -185,6 +188,35 @@ START_TEST(copies_of_a_member_that_ended_unread_raise_the_peak)
 }
 END_TEST
 
+/* There is enough for one read, and not for four. It shows how many faults of that member were
+ * copies. Those that were not read are taken to have copied as little, also if they end. */
+START_TEST(read_of_one_member_refutes_copies_of_all)
+{
+	const uint64_t copies = _i ? 500 : 0, all = ANON + 2 * copies + FILES;
+	struct rt_metrics m;
+
+	track_pool_and_read_once();
+	for (int i = 1; i <= 2; i++) {
+		processes[i].anon_kib = kib(copies + (ANON - copies) / 4);
+		processes[i].pss_kib = processes[i].anon_kib + kib(FILES) / 4;
+	}
+	fault(1, 1000);
+	fault(2, 1000);
+	m = sample_pool_after(MS);
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + 2000 + FILES));
+	set_pss_savings(fix.tracker, ONE_READ);
+	m = sample_pool_after(MS);
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(all));
+	ck_assert_uint_ne(m.estimated & RT_HAS_NEEDED, 0);
+	ck_assert_int_lt(get_pss_savings(fix.tracker), ONE_READ);
+	end_child(1);
+	end_child(2);
+	m = sample_pool_after(MS);
+	ck_assert_uint_eq(m.peak_footprint_bytes, pages_to_bytes(all));
+	ck_assert_uint_ge(m.peak_footprint_high_bytes, pages_to_bytes(ANON + 2000 + FILES));
+}
+END_TEST
+
 /* A program that a tree has started shares nothing, so nothing was suspected of it. */
 START_TEST(end_of_a_program_leaves_suspected_copies_of_others_unproven)
 {
@@ -323,6 +355,7 @@ int main(void)
 	tcase_add_test(samples, read_that_shows_no_copies_lowers_the_upper_bound);
 	tcase_add_test(samples, read_that_shows_copies_raises_the_peak);
 	tcase_add_test(samples, copies_of_a_member_that_ended_unread_raise_the_peak);
+	tcase_add_loop_test(samples, read_of_one_member_refutes_copies_of_all, 0, 2);
 	tcase_add_test(samples, end_of_a_program_leaves_suspected_copies_of_others_unproven);
 	tcase_add_test(samples, growth_beside_copies_raises_the_peak);
 	tcase_add_test(polls, peak_poll_raises_the_peak);

@@ -8,8 +8,6 @@
 #include "os/context.h"
 #include "suite.h"
 
-#define FIRST_PID 100
-
 struct pages_world world;
 
 static const struct rti_context no_files;

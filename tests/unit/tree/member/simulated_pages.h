@@ -8,6 +8,7 @@
 #include "tree/member/memory_model.h"
 
 #define PAGES_PROCESSES 8
+#define FIRST_PID 100     /* of process 0; the others follow */
 #define PAGES_OF_ONE 4096 /* at most */
 
 struct pages_process {

@@ -172,6 +172,128 @@ START_TEST(few_faults_change_nothing)
 }
 END_TEST
 
+/* --- If only one can be read. --- */
+
+static bool has_page(const struct pages_process *p, uint32_t page)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->pages[i] == page)
+			return true;
+	return false;
+}
+
+static uint64_t pss_of(int i)
+{
+	double pss = 0;
+
+	for (size_t page = 0; page < world.p[i].count; page++) {
+		int sharers = 0;
+
+		for (int other = 0; other < PAGES_PROCESSES; other++)
+			sharers += world.p[other].is_alive &&
+			           has_page(&world.p[other], world.p[i].pages[page]);
+		pss += 1.0 / sharers;
+	}
+	return (uint64_t)(pss + 0.5);
+}
+
+static int suspect(void)
+{
+	const struct rti_member *m = rti_memory_find_suspect(&world.table, &world.sums);
+
+	return m ? (int)m->pid - FIRST_PID : -1;
+}
+
+static void calibrate_by(int i)
+{
+	const struct rti_member *m = rti_member_find(&world.table, FIRST_PID + i);
+
+	rti_memory_calibrate_by(&world.table, &m->memory, world.p[i].count, pss_of(i),
+	                        &world.copied);
+	rti_memory_sum(&world.table, &world.sums);
+}
+
+START_TEST(one_worker_that_has_copied_nothing_stands_for_all)
+{
+	start_pool();
+	ck_assert_int_eq(suspect(), -1);
+	for (int i = 0; i < 10; i++) {
+		map_and_unmap(1, 50);
+		map_and_unmap(2, 60);
+		pages_look();
+	}
+	ck_assert_uint_eq(world.sums.anon_pages, 1000 + 500 + 600);
+	ck_assert_int_eq(suspect(), 2);
+	calibrate_by(2);
+	ck_assert_uint_eq(world.sums.anon_pages, 1000);
+	ck_assert_double_eq(world.copied, 0);
+	for (int i = 0; i < 10; i++) {
+		map_and_unmap(1, 50);
+		pages_look();
+		ck_assert_uint_eq(world.sums.anon_pages, 1000);
+		ck_assert_int_eq(suspect(), -1);
+		pages_check_bounds();
+	}
+}
+END_TEST
+
+START_TEST(one_worker_that_has_copied_leaves_the_copies_of_all)
+{
+	start_pool();
+	pages_write(1, 0, 400);
+	pages_write(2, 300, 500);
+	pages_look();
+	ck_assert_uint_eq(world.sums.anon_pages, pages_count());
+	calibrate_by(2);
+	ck_assert_double_eq(world.copied, 1);
+	ck_assert_uint_eq(world.sums.anon_pages, pages_count());
+}
+END_TEST
+
+/* It has mapped 100 pages of its own besides, which are no copies. */
+START_TEST(part_that_one_worker_has_copied_holds_for_all)
+{
+	start_pool();
+	pages_grow(1, 100);
+	pages_look();
+	pages_write(1, 0, 300);
+	map_and_unmap(1, 300);
+	pages_write(2, 0, 200);
+	map_and_unmap(2, 200);
+	pages_look();
+	ck_assert_uint_eq(world.sums.copied_pages, 1000);
+	calibrate_by(1);
+	ck_assert_double_eq_tol(world.copied, 0.5, 0.1);
+	ck_assert_uint_ge(world.sums.copied_pages, 490);
+	ck_assert_uint_le(world.sums.copied_pages, 600);
+}
+END_TEST
+
+START_TEST(few_copies_make_no_member_suspect)
+{
+	start_pool();
+	map_and_unmap(1, 255); /* few faults say little */
+	pages_look();
+	ck_assert_int_eq(suspect(), -1);
+	map_and_unmap(1, 1);
+	pages_look();
+	ck_assert_int_eq(suspect(), 1);
+	pages_end(0);
+	pages_end(1);
+	pages_end(2);
+	pages_start(3, 3000);
+	pages_fork(3, 4);
+	pages_start(5, 3900);
+	pages_look();
+	map_and_unmap(4, 460);
+	pages_look();
+	ck_assert_int_eq(suspect(), -1); /* a 16th of all */
+	map_and_unmap(4, 1);
+	pages_look();
+	ck_assert_int_eq(suspect(), 4);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("memory_calibrate");
@@ -185,5 +307,9 @@ int main(void)
 	tcase_add_test(calibration, part_of_the_faults_that_copied_holds_until_the_next_read);
 	tcase_add_test(calibration, copies_before_the_last_read_say_nothing_of_the_faults_since);
 	tcase_add_test(calibration, few_faults_change_nothing);
+	tcase_add_test(calibration, one_worker_that_has_copied_nothing_stands_for_all);
+	tcase_add_test(calibration, one_worker_that_has_copied_leaves_the_copies_of_all);
+	tcase_add_test(calibration, part_that_one_worker_has_copied_holds_for_all);
+	tcase_add_test(calibration, few_copies_make_no_member_suspect);
 	return suite_run(suite);
 }

@@ -69,6 +69,21 @@ START_TEST(budget_of_options_that_are_0_is_a_hundredth_of_a_cpu)
 }
 END_TEST
 
+START_TEST(eighth_of_what_can_be_saved_may_be_owed)
+{
+	begin_budget(0, 0);
+	leave(0);
+	ck_assert(rti_pss_can_borrow(&fix.budget, SAVINGS_NS / 8));
+	ck_assert(!rti_pss_can_borrow(&fix.budget, SAVINGS_NS / 8 + 1));
+	ck_assert(!rti_pss_can_borrow(&fix.budget, UINT64_MAX));
+	spend(0, SAVINGS_NS / 8);
+	ck_assert(!rti_pss_can_borrow(&fix.budget, 1));
+	pass(SECOND);
+	ck_assert(rti_pss_can_borrow(&fix.budget, 10 * MS));
+	ck_assert(!rti_pss_can_afford(&fix.budget, 1));
+}
+END_TEST
+
 START_TEST(budget_grows_by_its_share)
 {
 	static const uint32_t shares[] = { 1, 7, 10, 250, 999 };
@@ -343,6 +358,7 @@ int main(void)
 	TCase *limits = suite_case(suite, "limits"), *costs = suite_case(suite, "costs");
 
 	tcase_add_test(limits, budget_of_options_that_are_0_is_a_hundredth_of_a_cpu);
+	tcase_add_test(limits, eighth_of_what_can_be_saved_may_be_owed);
 	tcase_add_loop_test(limits, budget_grows_by_its_share, 0, 5);
 	tcase_add_loop_test(limits, reads_never_cost_more_than_was_earned, 0, 28);
 	tcase_add_test(limits, reads_that_cost_more_than_predicted_are_paid_back);
