@@ -8,13 +8,21 @@
 #include "tree/state/state.h"
 #include "tree/tree.h"
 
-static const char *file_of(uint64_t met, uint64_t has)
+/* What members map is read from smaps, and what they share of the rest from smaps_rollup. */
+static const char *file_of_memory(const struct rti_tree *tree, uint64_t has)
+{
+	if (tree->obstacles.status.met & RT_HAS_RSS)
+		return "statm";
+	return has == RT_HAS_FOOTPRINT && tree->memory.reads.has_all ? "smaps" : "smaps_rollup";
+}
+
+static const char *file_of(const struct rti_tree *tree, uint64_t has)
 {
 	for (size_t i = 0; i < rti_pid_collector_count; i++) {
 		if (rti_pid_collectors[i]->provides & has)
 			return rti_pid_collectors[i]->file ? rti_pid_collectors[i]->file : "";
 	}
-	return met & RT_HAS_RSS ? "statm" : "smaps_rollup";
+	return file_of_memory(tree, has);
 }
 
 /* hidepid=1 refuses the files of a process, and hidepid=2 does not show them. */
@@ -93,7 +101,7 @@ static void explain_error(const struct rti_tree *tree, uint64_t has, struct rti_
 		out->cause = is_of_list ? cause_of(tree->ctx, out) : RTI_CAUSE_GPU;
 		return;
 	}
-	out->file = file_of(tree->obstacles.status.met, has);
+	out->file = file_of(tree, has);
 	if (out->error == -EDQUOT)
 		explain_budget(tree, out);
 	else

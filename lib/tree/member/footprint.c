@@ -107,15 +107,16 @@ static double share_of(uint64_t part, uint64_t all)
 	return part < all ? (double)part / (double)all : 1;
 }
 
-static int reason_of(const struct rti_footprint_facts *facts)
+static int reason_of(const struct rti_footprint_facts *facts, bool is_needed_exact)
 {
 	const struct rti_memory_reads *reads = facts->reads;
 
 	if (reads->error || facts->mapped_error)
 		return reads->error ? reads->error : facts->mapped_error;
-	/* Members have changed while they were read. */
-	if (reads->has_all && reads->doubt_bytes > 0 && reads->oldest_ns == facts->now_ns)
-		return -EBUSY;
+	/* Members have changed while they were read, or since then. */
+	if (!is_needed_exact && reads->has_all && reads->doubt_bytes > 0 &&
+	    !facts->has_outside_sharer)
+		return reads->oldest_ns == facts->now_ns ? -EBUSY : -EDQUOT;
 	return reads->has_all && !facts->lacks_reads ? -ENODATA : -EDQUOT;
 }
 
@@ -154,6 +155,6 @@ struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts)
 	out.is_pss_read = reads->has_pss && reads->unknown == 0 && !facts->has_skipped;
 	out.pss_bytes = reads->has_all_pss ? reads->pss_bytes : out.all.bytes;
 	if (!out.is_exact || !out.is_needed_exact)
-		out.error = reason_of(facts);
+		out.error = reason_of(facts, out.is_needed_exact);
 	return out;
 }

@@ -316,16 +316,11 @@ struct rti_member *rti_pss_read_suspect(struct rti_tree *tree)
 		return NULL;
 	m = rti_memory_find_suspect(&tree->table, &state->sums);
 	if (!m || rti_page_is_unreadable(&m->pss.rollup, tree->now_ns) ||
-	    !rti_pss_is_short(&tree->pss_budget, rti_pss_cost_ns(tree, m)) ||
-	    !rti_pss_can_borrow(&tree->pss_budget, rti_pss_cost_ns(tree, m)))
+	    !rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)) ||
+	    !rti_pss_can_borrow(&tree->pss_budget, cost_of(tree, m)))
 		return NULL;
 	read_member(tree, m, tree->ctx->platform->thread_cpu_ns());
 	return m->pss.rollup.error < 0 || !m->pss.has_kinds ? NULL : m;
-}
-
-uint64_t rti_pss_cost_ns(const struct rti_tree *tree, const struct rti_member *m)
-{
-	return cost_of(tree, m);
 }
 
 /* What was read, moved by the change of anonymous pages since; at most max_pages, which the process

@@ -80,19 +80,20 @@ void rti_obstacles_note_unwaited(struct rti_tree *tree, struct rti_member *m)
 	count_ever(&tree->obstacles, m, tree->domains.counters & tree->want);
 }
 
-/* What kept statm from being read comes first. */
+/* What kept statm from being read comes first. Without an error it is the state of the tree that
+ * explains it. */
 static void note_memory(struct rti_tree *tree, uint64_t has, int err)
 {
 	struct rti_status *status = &tree->obstacles.status;
 	const int rss = rti_status_bit(RT_HAS_RSS), bit = rti_status_bit(has);
 	int of_rss = rti_status_get(status, RT_HAS_RSS);
 
-	if (!(tree->want & has) || err >= 0)
+	if (!(tree->want & has) || err >= 0 || err == -ENODATA)
 		return;
 	err = of_rss < 0 ? of_rss : err;
 	rti_status_note(status, has, err);
 	/* Those of the sum over all members have no member. */
-	if (err == -EDQUOT || err == -EBUSY || err == -ENODATA)
+	if (err == -EDQUOT || err == -EBUSY)
 		return;
 	if (of_rss < 0) {
 		status->of[bit] = status->of[rss];

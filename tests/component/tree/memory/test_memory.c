@@ -24,7 +24,7 @@ static void check_estimated_until_read(uint64_t estimated, uint64_t read)
 {
 	struct rt_metrics m = sample_pool_after(5 * MS);
 
-	check_estimate(&m, -ENODATA);
+	check_estimate(&m, -EDQUOT);
 	ck_assert_uint_ge(m.footprint_anon_bytes, pages_to_bytes(estimated - estimated / 50));
 	ck_assert_uint_le(m.footprint_anon_bytes, pages_to_bytes(estimated + estimated / 50));
 	ck_assert_uint_le(m.needed_low_bytes, pages_to_bytes(read));
@@ -532,7 +532,7 @@ START_TEST(estimate_after_a_read_starts_from_what_was_read)
 
 	m = sample_pool_after(5 * MS);
 
-	check_estimate(&m, -ENODATA);
+	check_estimate(&m, -EDQUOT);
 	ck_assert_uint_ge(m.footprint_anon_bytes, pages_to_bytes(ANON + 600 - 10));
 	ck_assert_uint_le(m.footprint_anon_bytes, pages_to_bytes(ANON + 600 + 10));
 	/* All of them may be copies. */

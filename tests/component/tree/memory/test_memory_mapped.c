@@ -77,6 +77,22 @@ START_TEST(smallest_member_is_read_for_all_that_run_its_program)
 }
 END_TEST
 
+/* All was read that is to be. */
+START_TEST(files_of_which_processes_may_map_other_pages_are_explained)
+{
+	struct rt_obstacle o;
+
+	write_programs();
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	ck_assert_int_eq(rt_tracker_obstacle(fix.tracker, RT_HAS_FOOTPRINT, &o, sizeof(o)), 0);
+	ck_assert_uint_eq(o.kind, RT_OBSTACLE_UNSEEN);
+	ck_assert_int_eq(o.error, -ENODATA);
+	ck_assert_int_eq(o.pid, 0);
+	ck_assert_msg(strstr(o.text, "between the two bounds") != NULL, "%s", o.text);
+}
+END_TEST
+
 /* It maps less than the others, so it says too little of the program. */
 START_TEST(member_that_has_mapped_little_is_not_read_for_its_program)
 {
@@ -633,6 +649,7 @@ int main(void)
 	      *status = add_member_case(suite, "status");
 
 	tcase_add_test(reads, smallest_member_is_read_for_all_that_run_its_program);
+	tcase_add_test(reads, files_of_which_processes_may_map_other_pages_are_explained);
 	tcase_add_test(reads, member_that_has_mapped_little_is_not_read_for_its_program);
 	tcase_add_test(reads, program_is_read_again_once_a_member_maps_a_part_of_32_more);
 	tcase_add_test(reads, program_that_grows_is_read_once_it_has_stopped);

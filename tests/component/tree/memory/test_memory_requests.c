@@ -100,7 +100,7 @@ START_TEST(sample_after_a_request_reads_whatever_that_takes)
 	}
 	take_savings();
 	m = sample_pool_after(MS);
-	check_estimate(&m, -ENODATA);
+	check_estimate(&m, -EDQUOT);
 	ck_assert_int_eq(rt_tracker_read_memory(fix.tracker), 0);
 	m = sample_pool_after(MS);
 	check_exact(&m, ANON + 600, FILES);

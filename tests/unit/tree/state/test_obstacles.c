@@ -89,13 +89,21 @@ START_TEST(memory_that_is_exact_or_not_wanted_has_no_error)
 }
 END_TEST
 
-/* E.g.: of the files alone it is not known which are mapped. */
 START_TEST(needed_memory_is_exact_though_the_footprint_is_not)
 {
-	tree.memory.moment = (struct rti_footprint){ .error = -ENODATA, .is_needed_exact = true };
+	tree.memory.moment = (struct rti_footprint){ .error = -EDQUOT, .is_needed_exact = true };
 	rti_obstacles_note_memory(&tree);
 	ck_assert_uint_eq(tree.obstacles.status.met, RT_HAS_FOOTPRINT);
 	ck_assert_int_eq(pid_of(RT_HAS_FOOTPRINT), 0);
+}
+END_TEST
+
+/* All was read, and which pages of files are the same is not known: no member is to blame. */
+START_TEST(memory_that_no_read_failed_for_has_no_error)
+{
+	tree.memory.moment = (struct rti_footprint){ .error = -ENODATA };
+	rti_obstacles_note_memory(&tree);
+	ck_assert_uint_eq(tree.obstacles.status.met, 0);
 }
 END_TEST
 
@@ -137,6 +145,7 @@ int main(void)
 	tcase_add_test(tcase, mappings_that_could_not_be_read_are_no_obstacle_of_pss);
 	tcase_add_loop_test(tcase, memory_that_is_exact_or_not_wanted_has_no_error, 0, 2);
 	tcase_add_test(tcase, needed_memory_is_exact_though_the_footprint_is_not);
+	tcase_add_test(tcase, memory_that_no_read_failed_for_has_no_error);
 	tcase_add_loop_test(tcase, pss_that_was_to_be_read_has_an_error_without_a_read, 0, 4);
 	return suite_run(suite);
 }
