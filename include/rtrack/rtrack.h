@@ -1094,8 +1094,9 @@ struct rt_metrics {
  *  @since 0.1
  *  @since 0.2 Does not read again what cannot have changed: members that have not run, and lists
  *          of children if no process has forked. Reads context switches at most ten times a
- *          second, and VmHWM too unless RSS shows a new peak. Reads PSS as rt_opts.pss_share
- *          allows. May read a large tree with a BPF program: see rt_metrics.source. */
+ *          second, and VmHWM too unless RSS shows a new peak. Walks page tables as
+ *          rt_opts.pss_share allows. May read a large tree with a BPF program: see
+ *          rt_metrics.source. */
 RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 
 /** Peak poll: a quick check between two samples, for memory peaks and for new processes.
@@ -1103,8 +1104,8 @@ RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
  *  Reads the pending process events, and finds out how much memory all members hold. The next
  *  sample reports a new peak. If no process has forked, the cost is one file read for each member
  *  that has run (`statm`), and one more (`stat`) if it shares memory with the process that forked
- *  it, or with one that it has forked. Reads PSS only if samples are more than two seconds apart.
- *  Call it as often as peaks matter. rt_command_wait() calls it while it waits.
+ *  it, or with one that it has forked. Walks page tables only for a new peak, of which they would
+ *  show more. Call it as often as peaks matter. rt_command_wait() calls it while it waits.
  *
  *  @param t a pid tracker that has been sampled at least once.
  *  @retval 0 success
@@ -1115,8 +1116,8 @@ RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
 RT_API int rt_tracker_glance(struct rt_tracker *t);
 
 /** Have the next rt_sample() read all that the footprint and the needed memory rest on, whatever
- *  rt_opts.pss_share says. E.g.: before a limit of memory ends a program, the bounds are to be as
- *  close as they can be.
+ *  rt_opts.pss_share and pss_hold_us say. E.g.: before a limit of memory ends a program, the bounds
+ *  are to be as close as they can be. With RT_OPT_NO_MEMORY_READS it has no effect.
  *
  *  @return 0; -EOPNOTSUPP if the tracker has no such figure; -EFAULT if @p t is NULL. Cost: none;
  *          that sample takes 11 to 16 ms for each GiB that the members have.
@@ -1150,20 +1151,21 @@ RT_API int rt_tracker_read_memory(struct rt_tracker *t);
  *  @since 0.3 */
 RT_API int rt_tracker_fd(const struct rt_tracker *t);
 
-/** Why a figure is missing or partial in the last sample.
+/** Why a figure of the last sample is missing, a lower bound or an estimate.
  *
  *  @param t the tracker.
  *  @param has one RT_HAS_ bit.
  *  @return 0 if the bit is valid, else the first read error. E.g.: -EACCES (not permitted),
  *          -ENOENT (this kernel has no such file), -EBADMSG (the file has an unknown format) or
- *          -ETIMEDOUT. -EDQUOT: PSS is estimated, because its budget did not allow reading it
- *          (rt_opts.pss_share, RT_OPT_NO_MEMORY_READS). -EBUSY: PSS is estimated, because processes
- *          changed what they share while it was read. -ENOSPC: the tree has more processes than are
- *          followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was removed, or a GPU
- *          is lost. -EXDEV: the figure needs another pid namespace. Also -EOPNOTSUPP (this kind of
- *          tracker does not have it, it was not requested, or the process or the kernel cannot have
- *          it), -ENODATA (no sample yet, or a lower bound without a read error), -EINVAL (@p has is
- *          not exactly one known bit) or -EFAULT (@p t is NULL). rt_tracker_obstacle() says more.
+ *          -ETIMEDOUT. -EDQUOT: the footprint or PSS is estimated, because its budget did not allow
+ *          reading it (rt_opts.pss_share, RT_OPT_NO_MEMORY_READS). -EBUSY: likewise, because
+ *          processes changed what they share while it was read. -ENOSPC: the tree has more
+ *          processes than are followed. -ENOBUFS: process events were lost. -ENODEV: the cgroup was
+ *          removed, or a GPU is lost. -EXDEV: the figure needs another pid namespace. Also
+ *          -EOPNOTSUPP (this kind of tracker does not have it, it was not requested, or the process
+ *          or the kernel cannot have it), -ENODATA (no sample yet, or a lower bound or an estimate
+ *          without a read error), -EINVAL (@p has is not exactly one known bit) or -EFAULT (@p t is
+ *          NULL). rt_tracker_obstacle() says more.
  *  @since 0.1
  *  @since 0.3 Can return -EDQUOT, -EBUSY, -ENOSPC, -ENOBUFS, -ENODEV and -EXDEV. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);

@@ -359,10 +359,10 @@ int rt_tracker_read_memory(struct rt_tracker *t)
 {
 	if (!t)
 		return -EFAULT;
-	if (t->kind != RT_KIND_PID || !(t->want & RTI_HAS_OF_MEMORY))
+	if (t->kind == RT_KIND_SYSTEM || !(t->want & RTI_HAS_OF_MEMORY))
 		return -EOPNOTSUPP;
 	rti_lock_take(t->lock);
-	rti_tree_read_memory(t->tree);
+	rti_tree_read_memory(t->kind == RT_KIND_PID ? t->tree : t->cgroup->tree);
 	rti_lock_release(t->lock);
 	return 0;
 }

@@ -233,6 +233,15 @@ START_TEST(peak_poll_of_system_tracker_returns_eopnotsupp)
 }
 END_TEST
 
+START_TEST(request_to_read_memory_of_system_tracker_returns_eopnotsupp)
+{
+	struct rt_tracker *tracker = new_system_tracker();
+
+	ck_assert_int_eq(rt_tracker_read_memory(tracker), -EOPNOTSUPP);
+	rt_tracker_free(tracker);
+}
+END_TEST
+
 START_TEST(peak_poll_without_memory_requested_returns_eopnotsupp)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU };
@@ -597,6 +606,7 @@ int main(void)
 	peak_polls = suite_case(suite, "peak polls");
 	tcase_add_test(peak_polls, peak_poll_before_first_sample_returns_enodata);
 	tcase_add_test(peak_polls, peak_poll_of_system_tracker_returns_eopnotsupp);
+	tcase_add_test(peak_polls, request_to_read_memory_of_system_tracker_returns_eopnotsupp);
 	tcase_add_test(peak_polls, peak_poll_without_memory_requested_returns_eopnotsupp);
 	lists = suite_case(suite, "lists");
 	tcase_add_loop_test(lists, list_with_bad_arguments_is_refused, 0, LISTS);

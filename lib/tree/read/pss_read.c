@@ -120,6 +120,12 @@ static uint64_t read_member(struct rti_tree *tree, struct rti_member *m, uint64_
 	return ended_ns;
 }
 
+/* A read that was asked for may block a process for as long as it takes. */
+static bool may_take(const struct rti_tree *tree, uint64_t cost_ns)
+{
+	return tree->memory.is_forced || rti_pss_is_short(&tree->pss_budget, cost_ns);
+}
+
 /* By how many pages its sharing with others may have changed since it was looked at; -ESRCH if it
  * has ended. */
 static int64_t look_once_more(struct rti_tree *tree, struct rti_member *m)
@@ -177,7 +183,7 @@ static uint64_t cost_of_due(const struct rti_tree *tree, const struct round *rou
 		if (!is_due(tree, m, round))
 			continue;
 		one_ns = cost_of(tree, m);
-		if (rti_pss_is_short(&tree->pss_budget, one_ns))
+		if (may_take(tree, one_ns))
 			cost_ns += one_ns;
 		else
 			*can_have_all = false;
@@ -194,7 +200,7 @@ static struct rti_member *find_due(struct rti_tree *tree, const struct round *ro
 		struct rti_member *m =
 		    &tree->table.members[(tree->memory.rounds.next + *at) % count];
 
-		if (is_due(tree, m, round) && rti_pss_is_short(&tree->pss_budget, cost_of(tree, m)))
+		if (is_due(tree, m, round) && may_take(tree, cost_of(tree, m)))
 			return m;
 	}
 	return NULL;

@@ -80,6 +80,31 @@ START_TEST(members_are_listed_and_summed)
 }
 END_TEST
 
+/* A process above 1 GiB is too large to be read without a request. */
+START_TEST(memory_of_members_is_read_on_request)
+{
+	struct rt_tracker *t = cgroup_root_track("/a/b", RT_HAS_FOOTPRINT | RT_HAS_CPU);
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pages = (UINT64_C(1) << 30) / page;
+	const struct fake_process p = { .pid = 102,
+		                        .ppid = 1,
+		                        .starttime = 50,
+		                        .rss_pages = pages + 1,
+		                        .shared_pages = pages / 2,
+		                        .children = "" };
+	struct rt_metrics m;
+
+	fake_process_write(&cgroup_root, &p);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.estimated & RT_HAS_FOOTPRINT, RT_HAS_FOOTPRINT);
+	ck_assert_int_eq(rt_tracker_status(t, RT_HAS_FOOTPRINT), -EDQUOT);
+	ck_assert_int_eq(rt_tracker_read_memory(t), 0);
+	m = cgroup_root_sample(t);
+	ck_assert_uint_eq(m.valid & RT_HAS_FOOTPRINT, RT_HAS_FOOTPRINT);
+	ck_assert_uint_eq(m.footprint_bytes, (10 + pages + 1) * page);
+	rt_tracker_free(t);
+}
+END_TEST
+
 START_TEST(member_that_moves_away_is_none_any_more)
 {
 	struct rt_tracker *t = cgroup_root_track("/a/b", MEMBERS);
@@ -483,6 +508,7 @@ int main(void)
 
 	tcase_add_checked_fixture(members, set_up, cgroup_root_tear_down);
 	tcase_add_test(members, members_are_listed_and_summed);
+	tcase_add_test(members, memory_of_members_is_read_on_request);
 	tcase_add_test(members, member_that_moves_away_is_none_any_more);
 	tcase_add_test(members, member_that_exits_is_gone);
 	tcase_add_test(members, empty_cgroup_has_no_processes);
