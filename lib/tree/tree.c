@@ -184,7 +184,7 @@ void rti_tree_poll_peak(struct rti_tree *tree)
 
 void rti_tree_read_memory(struct rti_tree *tree)
 {
-	tree->memory.is_forced = true;
+	tree->memory.is_forced = tree->memory.may_read;
 	tree->unchanged_samples = 0;
 }
 

@@ -347,7 +347,8 @@ bool rti_images_read_due(struct rti_tree *tree)
 		struct rti_member *m;
 
 		if (program->members == 0 || program->largest.shared_pages == 0 ||
-		    !(is_stale(tree, &program->image, program->largest.shared_pages) ||
+		    !(state->is_forced ||
+		      is_stale(tree, &program->image, program->largest.shared_pages) ||
 		      has_multiplied(tree, program)))
 			continue;
 		m = find_reader(tree, (int)i);

@@ -133,6 +133,26 @@ START_TEST(program_is_read_again_once_a_member_maps_a_part_of_32_more)
 }
 END_TEST
 
+START_TEST(program_that_maps_a_little_more_is_read_again_on_request)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	set_pages(ROOT, ANON, FILES + 50, 1);
+	run_and_write(ROOT);
+	m = sample_pool_after(SECOND);
+	check_reads(1, 0, 0, 0);
+	ck_assert_uint_eq(m.estimated & RT_HAS_FOOTPRINT, RT_HAS_FOOTPRINT);
+	ck_assert_int_eq(rt_tracker_read_memory(fix.tracker), 0);
+	m = sample_pool_after(SECOND);
+	check_reads(2, 0, 0, 0);
+	check_exact(&m, ANON, FILES + 50);
+	ck_assert_uint_eq(m.footprint_low_bytes, m.footprint_high_bytes);
+}
+END_TEST
+
 /* A program that is starting maps more from sample to sample. It is read once it has stopped, also
  * if nothing else changes by then. */
 START_TEST(program_that_grows_is_read_once_it_has_stopped)
@@ -201,9 +221,11 @@ START_TEST(process_above_1_gib_is_not_read)
 	                  pages_to_bytes(anon + (uint64_t)_i + (_i ? 0 : FILES)));
 
 	/* Unless that is asked for. */
+	counts[ROOT].reads = 0;
 	ck_assert_int_eq(rt_tracker_read_memory(fix.tracker), 0);
-	sample_pool_after(0);
+	m = sample_pool_after(0);
 	ck_assert_uint_eq(counts[ROOT].reads, 1);
+	ck_assert_uint_eq(m.footprint_low_bytes, m.footprint_bytes);
 }
 END_TEST
 
@@ -652,6 +674,7 @@ int main(void)
 	tcase_add_test(reads, files_of_which_processes_may_map_other_pages_are_explained);
 	tcase_add_test(reads, member_that_has_mapped_little_is_not_read_for_its_program);
 	tcase_add_test(reads, program_is_read_again_once_a_member_maps_a_part_of_32_more);
+	tcase_add_test(reads, program_that_maps_a_little_more_is_read_again_on_request);
 	tcase_add_test(reads, program_that_grows_is_read_once_it_has_stopped);
 	tcase_add_test(reads, program_that_ran_before_is_not_read_again);
 	tcase_add_loop_test(reads, process_above_1_gib_is_not_read, 0, 2);

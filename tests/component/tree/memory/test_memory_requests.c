@@ -123,6 +123,7 @@ START_TEST(request_to_read_needs_a_figure_and_the_permission)
 	ck_assert_int_eq(rt_tracker_read_memory(fix.tracker), 0);
 	m = sample_pool_after(0);
 	check_estimate(&m, -EDQUOT);
+	ck_assert_uint_eq(m.needed_low_bytes, pages_to_bytes(ANON));
 }
 END_TEST
 
