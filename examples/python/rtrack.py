@@ -887,8 +887,13 @@ def _own_pid(root: Optional[_Path]) -> int:
     raise ValueError(f"{os.fsdecode(proc)} does not show this process: give its pid there")
 
 
-def _flags(children: bool, events: bool) -> int:
-    return (0 if children else OPT_NO_CHILDREN) | (OPT_PROCESS_EVENTS if events else 0)
+def _flags(children: bool, events: bool, memory_reads: bool, pss_reads: bool) -> int:
+    return (
+        (0 if children else OPT_NO_CHILDREN)
+        | (OPT_PROCESS_EVENTS if events else 0)
+        | (0 if memory_reads else OPT_NO_MEMORY_READS)
+        | (OPT_PSS_READS if pss_reads else 0)
+    )
 
 
 _Row = TypeVar("_Row", bound=Record)
@@ -997,8 +1002,16 @@ class Tracker:
             before = self._last
             return diff(before, self.sample())
 
+    def read_memory(self) -> None:
+        """Have the next sample read all that ``footprint_bytes`` and ``needed_bytes`` rest on.
+
+        That sample takes 11 to 16 ms for each GiB that the members have. A system has no members.
+        """
+        with self._lock:
+            _check(_lib.rt_tracker_read_memory(self._live()))
+
     def obstacle(self, field: str) -> Optional[OSError]:
-        """Return why a field of the last sample is unknown or a lower bound, or None if neither."""
+        """Return why a field of the last sample is not complete, or None if it is."""
         has = Metrics._has[field]
         with self._lock:
             err = _lib.rt_tracker_status(self._live(), has) if has else 0
@@ -1061,8 +1074,11 @@ class PidTracker(Tracker):
     With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
     caller is permitted to receive them. Then even very short-lived processes are counted, provided
     that sample() or glance() is called often enough. With ``root``, ``pid`` is the number below it,
-    and the caller is found by its proc/self; ValueError if it is not there. ``pss_share`` and
-    ``pss_hold_us`` limit the cost of walking page tables, as in struct rt_opts.
+    and the caller is found by its proc/self; ValueError if it is not there.
+
+    ``pss_share`` and ``pss_hold_us`` limit the cost of walking page tables, as in struct rt_opts.
+    Without ``memory_reads`` none is walked: then the footprint is estimated where processes share
+    memory. With ``pss_reads``, each sample reads PSS, as far as these limits allow.
     """
 
     def __init__(
@@ -1074,10 +1090,13 @@ class PidTracker(Tracker):
         root: Optional[_Path] = None,
         want: int = 0,
         max_fds: int = 0,
+        memory_reads: bool = True,
+        pss_reads: bool = False,
         pss_share: int = 0,
         pss_hold_us: int = 0,
     ) -> None:
-        opts = _options(_flags(children, events), root, want, max_fds, pss_share, pss_hold_us)
+        flags = _flags(children, events, memory_reads, pss_reads)
+        opts = _options(flags, root, want, max_fds, pss_share, pss_hold_us)
         # Not a default argument, which would keep the pid of the importing process after a fork.
         self.pid = _own_pid(root) if pid is None else _int32(pid)
         super().__init__(
@@ -1101,14 +1120,6 @@ class PidTracker(Tracker):
         with self._lock:
             _check(_lib.rt_tracker_glance(self._live()))
 
-    def read_memory(self) -> None:
-        """Have the next sample read all that ``footprint_bytes`` and ``needed_bytes`` rest on.
-
-        That sample takes 11 to 16 ms for each GiB that the members have.
-        """
-        with self._lock:
-            _check(_lib.rt_tracker_read_memory(self._live()))
-
     def fileno(self) -> int:
         """Return a descriptor for an event loop. It is readable if the root has ended.
 
@@ -1129,7 +1140,8 @@ class CgroupTracker(Tracker):
     """Follows a cgroup, as a service or a container is one, by the kernel's own account.
 
     ``name`` is a path below the mounts ("/system.slice/cron.service"), the directory of the cgroup
-    in one hierarchy ("/sys/fs/cgroup/memory/a"), or a line of /proc/PID/cgroup.
+    in one hierarchy ("/sys/fs/cgroup/memory/a"), or a line of /proc/PID/cgroup. ``memory_reads``
+    and the rest are those of PidTracker.
     """
 
     def __init__(
@@ -1139,10 +1151,13 @@ class CgroupTracker(Tracker):
         root: Optional[_Path] = None,
         want: int = 0,
         max_fds: int = 0,
+        memory_reads: bool = True,
+        pss_reads: bool = False,
         pss_share: int = 0,
         pss_hold_us: int = 0,
     ) -> None:
-        opts = _options(0, root, want, max_fds, pss_share, pss_hold_us)
+        flags = _flags(True, False, memory_reads, pss_reads)
+        opts = _options(flags, root, want, max_fds, pss_share, pss_hold_us)
         self.name = os.fsencode(name)
         if b"\0" in self.name:
             raise ValueError("embedded null byte")
@@ -1227,6 +1242,8 @@ def _command_options(
     kill_on_free: bool = False,
     want: int = 0,
     max_fds: int = 0,
+    memory_reads: bool = True,
+    pss_reads: bool = False,
     pss_share: int = 0,
     pss_hold_us: int = 0,
     start_timeout: float = 0,
@@ -1238,7 +1255,8 @@ def _command_options(
     pairs = None
     if env is not None:
         pairs = [os.fsencode(f"{key}={value}") for key, value in env.items()]
-    tracker = _options(_flags(children, events), None, want, max_fds, pss_share, pss_hold_us)
+    tracker_flags = _flags(children, events, memory_reads, pss_reads)
+    tracker = _options(tracker_flags, None, want, max_fds, pss_share, pss_hold_us)
     flags = (
         (COMMAND_LIST_PROCESSES if list_processes else 0)
         | (COMMAND_NEW_GROUP if new_group else 0)
@@ -1277,6 +1295,8 @@ class Command:
     else it runs on. ``start_timeout`` is the time in seconds until the program is executed, at
     most; 0: no bound.
 
+    ``memory_reads``, ``pss_reads`` and their limits are those of PidTracker.
+
     >>> with rtrack.Command(["make", "-j4"]) as command:
     ...     outcome = command.wait()
     """
@@ -1300,6 +1320,8 @@ class Command:
         kill_on_free: bool = False,
         want: int = 0,
         max_fds: int = 0,
+        memory_reads: bool = True,
+        pss_reads: bool = False,
         pss_share: int = 0,
         pss_hold_us: int = 0,
         start_timeout: float = 0,
@@ -1319,6 +1341,8 @@ class Command:
             kill_on_free=kill_on_free,
             want=want,
             max_fds=max_fds,
+            memory_reads=memory_reads,
+            pss_reads=pss_reads,
             pss_share=pss_share,
             pss_hold_us=pss_hold_us,
             start_timeout=start_timeout,

@@ -370,7 +370,7 @@ class Trees(unittest.TestCase):
             obstacle = tracker.explain(rtrack.HAS_FOOTPRINT)
             self.assertEqual(obstacle.kind, rtrack.OBSTACLE_OPTIONS)
             self.assertEqual(obstacle.errno, errno.EDQUOT)
-            self.assertIn(obstacle.file, ("smaps", "smaps_rollup"))
+            self.assertEqual(obstacle.file, "smaps")
             self.assertIn("rt_opts.pss_hold_us", obstacle.text)
 
     def test_ended_exception_has_final_totals(self) -> None:
@@ -399,9 +399,29 @@ class Trees(unittest.TestCase):
             self.assertRaises(ValueError, tracker.glance)
 
     def test_pss_within_budget_is_read_if_it_is_requested(self) -> None:
-        for want, source in ((rtrack.HAS_PSS, rtrack.PSS_READ), (0, rtrack.PSS_ESTIMATED)):
-            with rtrack.PidTracker(want=want, pss_share=1000, pss_hold_us=1_000_000) as tracker:
+        for want, reads, source in ((rtrack.HAS_PSS, False, rtrack.PSS_READ),
+                                    (0, True, rtrack.PSS_READ), (0, False, rtrack.PSS_ESTIMATED)):
+            with rtrack.PidTracker(want=want, pss_reads=reads, pss_share=1000,
+                                   pss_hold_us=1_000_000) as tracker:
                 self.assertEqual(tracker.sample().pss_source, source)
+
+    def test_memory_that_may_not_be_read_is_an_estimate(self) -> None:
+        for reads, error in ((False, errno.EDQUOT), (True, 0)):
+            with rtrack.Command(["sleep", "1000"], memory_reads=reads, pss_share=1000) as command:
+                wait_for_state(command.pid, "S")
+                command.tracker.read_memory()
+                sample = command.tracker.sample()
+                self.assertEqual(command.tracker.explain(rtrack.HAS_FOOTPRINT).errno, error)
+                resident = int(pathlib.Path("/proc/%d/statm" % command.pid).read_text().split()[1])
+                command.kill()
+            for field in ("footprint", "needed"):
+                bytes_, low, high = (getattr(sample, field + end)
+                                     for end in ("_bytes", "_low_bytes", "_high_bytes"))
+                self.assertTrue(0 < low <= bytes_ <= high, (field, low, bytes_, high))
+            self.assertAlmostEqual(sample.footprint_bytes, resident * resource.getpagesize(),
+                                   delta=256 << 10)
+            self.assertEqual(sample.swap_bytes, 0)
+            self.assertGreaterEqual(sample.peak_needed_bytes, sample.needed_bytes)
 
     def test_memory_is_read_on_request_whatever_its_budget(self) -> None:
         with rtrack.PidTracker(pss_hold_us=1) as tracker:

@@ -27,12 +27,29 @@ impl Metrics {
         known(self.0.valid, sys::RT_HAS_CPU, time)
     }
 
+    /// Memory that the members of a tree or a cgroup map, each page once. `None` if it is an
+    /// estimate: see `footprint_low_bytes` and `footprint_high_bytes` of [`Metrics::raw`].
+    pub fn footprint_bytes(&self) -> Option<u64> {
+        known(self.0.valid, sys::RT_HAS_FOOTPRINT, self.0.footprint_bytes)
+    }
+
+    /// The part of the footprint that the kernel cannot drop. `None` as for the footprint.
+    pub fn needed_bytes(&self) -> Option<u64> {
+        known(self.0.valid, sys::RT_HAS_NEEDED, self.0.needed_bytes)
+    }
+
+    /// Swap space that the members of a tree or a cgroup use.
+    pub fn swap_bytes(&self) -> Option<u64> {
+        known(self.0.valid, sys::RT_HAS_TREE_SWAP, self.0.swap_bytes)
+    }
+
     /// Resident memory. Shared pages count in each process.
     pub fn rss_bytes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_RSS, self.0.rss_bytes)
     }
 
-    /// Resident memory. Shared pages are divided among the processes that map them.
+    /// Resident memory. Shared pages are divided among the processes that map them. `None` unless
+    /// all of it was read: see [`crate::Options::pss_reads`].
     pub fn pss_bytes(&self) -> Option<u64> {
         known(self.0.valid, sys::RT_HAS_PSS, self.0.pss_bytes)
     }

@@ -24,6 +24,10 @@ pub struct Options {
     pub max_fds: u32,
     /// Receive an event from the kernel for every fork and exit, if the caller is permitted to.
     pub events: bool,
+    /// Never walk page tables: the footprint is estimated where processes share memory.
+    pub no_memory_reads: bool,
+    /// Read PSS in each sample, as far as the next two allow.
+    pub pss_reads: bool,
     /// Largest share of one CPU for walking page tables, in thousandths; 0 means the default.
     pub pss_share: u32,
     /// Longest time that one such read may block a process, in microseconds; 0 means the default.
@@ -49,6 +53,12 @@ impl Options {
         }
         if self.events {
             flags |= sys::RT_OPT_PROCESS_EVENTS;
+        }
+        if self.no_memory_reads {
+            flags |= sys::RT_OPT_NO_MEMORY_READS;
+        }
+        if self.pss_reads {
+            flags |= sys::RT_OPT_PSS_READS;
         }
         Ok(call(&sys::rt_opts {
             size: size_of::<sys::rt_opts>() as u32,

@@ -5,6 +5,8 @@ use rtrack::{
     getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options,
     Trace, TraceOptions, Tracker, Who,
 };
+use std::io::{Read, Write};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
@@ -15,6 +17,7 @@ const ENOPKG: i32 = 65;
 const ESTALE: i32 = 116;
 const ENOENT: i32 = 2;
 const ENODATA: i32 = 61;
+const EDQUOT: i32 = 122;
 const ENODEV: i32 = 19;
 const EOPNOTSUPP: i32 = 95;
 const ETIMEDOUT: i32 = 110;
@@ -124,7 +127,7 @@ fn pid_read_has_what_is_asked_for() {
 #[test]
 fn pid_descendants_lists_grandchildren() {
     let options = Options::default();
-    let mut command = Command::start(&["sh", "-c", "sleep 100; :"], &options).unwrap();
+    let command = Command::start(&["sh", "-c", "sleep 100; :"], &options).unwrap();
     let end = Instant::now() + Duration::from_secs(100);
     let mut found = Vec::new();
     while found.is_empty() && Instant::now() < end {
@@ -178,15 +181,49 @@ fn command_lists_its_processes() {
     assert_eq!(errno(other.processes()), Some(EOPNOTSUPP));
 }
 
+/// A program that has read and written a line, and waits for the next one. Its memory holds still,
+/// unlike that of this process, in which other tests run.
+fn start_idle() -> std::process::Child {
+    let mut child = std::process::Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    child
+}
+
 #[test]
 fn next_sample_reads_memory_that_its_budget_forbids() {
+    let mut child = start_idle();
     let options = Options { pss_hold_us: 1, ..Default::default() };
-    let mut tracker = Tracker::of_pid(std::process::id() as i32, &options).unwrap();
-    tracker.sample().unwrap();
-    assert!(tracker.status(sys::RT_HAS_FOOTPRINT).is_err());
+    let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
+    assert_eq!(tracker.sample().unwrap().footprint_bytes(), None);
+    assert_eq!(errno(tracker.status(sys::RT_HAS_FOOTPRINT)), Some(EDQUOT));
     tracker.read_memory().unwrap();
-    tracker.sample().unwrap();
-    tracker.status(sys::RT_HAS_FOOTPRINT).unwrap();
+    let read = tracker.sample().unwrap();
+    assert!(read.needed_bytes().unwrap() > 0);
+    assert!(read.footprint_bytes() > read.needed_bytes());
+    assert!(read.footprint_bytes().unwrap() <= read.raw().peak_footprint_bytes);
+    assert_eq!(read.swap_bytes(), Some(0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn pss_is_read_if_that_is_asked_for() {
+    let mut child = start_idle();
+    for reads in [false, true] {
+        let options = Options { pss_reads: reads, pss_share: 1000, ..Default::default() };
+        let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
+        assert_eq!(tracker.sample().unwrap().pss_bytes().is_some(), reads);
+    }
+    let options = Options { no_memory_reads: true, pss_share: 1000, ..Default::default() };
+    let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
+    assert_eq!(tracker.sample().unwrap().footprint_bytes(), None);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
