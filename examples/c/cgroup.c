@@ -18,11 +18,11 @@ static void print_memory(const struct rt_metrics *now)
 static void print_second(const struct rt_metrics *now, const struct rt_delta *used)
 {
 	printf("%4" PRIu64 " processes", now->processes);
-	if (used->valid & RT_HAS_CPU)
+	if (RT_IS_KNOWN(used, RT_HAS_CPU))
 		printf("  %.2f cores", used->cores_used);
-	if (now->valid & RT_HAS_CGROUP_MEMORY)
+	if (RT_IS_KNOWN(now, RT_HAS_CGROUP_MEMORY))
 		print_memory(now);
-	if (used->valid & RT_HAS_CGROUP_CPU)
+	if (RT_IS_KNOWN(used, RT_HAS_CGROUP_CPU))
 		printf("  throttled for %.3f s", (double)used->cgroup_cpu_throttled_ns / 1e9);
 	printf("\n");
 }

@@ -11,14 +11,14 @@ static void print_outcome(const struct rt_outcome *out)
 	else
 		fprintf(stderr, "exit code %d", out->exit_code);
 	fprintf(stderr, " after %.3f s\n", (double)out->wall_ns / 1e9);
-	if ((out->valid | out->partial) & RT_HAS_CPU)
+	if (RT_IS_KNOWN(out, RT_HAS_CPU))
 		fprintf(stderr, "cpu      %.6f s user, %.6f s system%s\n",
 		        (double)out->cpu_user_ns / 1e9, (double)out->cpu_system_ns / 1e9,
 		        out->complete ? "" : " (or more)");
-	if (out->valid & RT_HAS_PEAK_RSS)
+	if (RT_IS_KNOWN(out, RT_HAS_PEAK_RSS))
 		fprintf(stderr, "peak     %.1f MiB in the largest process\n",
 		        (double)out->peak_rss_bytes / (1 << 20));
-	if (out->valid & RT_HAS_IO)
+	if (RT_IS_KNOWN(out, RT_HAS_IO))
 		fprintf(stderr, "storage  %llu bytes read, %llu written\n",
 		        (unsigned long long)out->read_bytes, (unsigned long long)out->write_bytes);
 	if (out->left_running)

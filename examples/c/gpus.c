@@ -24,9 +24,9 @@ static void print_gpus(const struct rt_tracker *tracker)
 		return;
 	for (size_t i = 0; i < count && i < GPUS_MAX; i++) {
 		printf("gpu %u: %s by %s", gpus[i].id, gpus[i].name, gpus[i].driver);
-		if (gpus[i].estimated & RT_HAS_GPU)
+		if (RT_IS_KNOWN(&gpus[i], RT_HAS_GPU))
 			printf(", %.0f %% busy", 100 * gpus[i].busy_share);
-		if (gpus[i].valid & RT_HAS_GPU_MEMORY)
+		if (RT_IS_KNOWN(&gpus[i], RT_HAS_GPU_MEMORY))
 			printf(", %.1f of %.1f MiB", mib(gpus[i].memory_used_bytes),
 			       mib(gpus[i].memory_total_bytes));
 		printf("%s\n", gpus[i].flags & RT_ITEM_PARTITION ? " (a partition)" : "");
@@ -42,9 +42,9 @@ static void print_processes(const struct rt_tracker *tracker)
 		return;
 	for (size_t i = 0; i < count && i < PROCESSES_MAX; i++) {
 		printf("process %d on gpu %u:", (int)rows[i].pid, rows[i].gpu_id);
-		if ((rows[i].valid | rows[i].estimated) & RT_HAS_GPU)
+		if (RT_IS_KNOWN(&rows[i], RT_HAS_GPU))
 			printf(" %.3f s", (double)(rows[i].render_ns + rows[i].compute_ns) / 1e9);
-		if (rows[i].valid & RT_HAS_GPU_MEMORY)
+		if (RT_IS_KNOWN(&rows[i], RT_HAS_GPU_MEMORY))
 			printf(" %.1f MiB", mib(rows[i].memory_bytes));
 		printf("\n");
 	}

@@ -14,16 +14,16 @@ static double mib(uint64_t bytes)
 
 static void print_second(const struct rt_metrics *now, const struct rt_delta *used)
 {
-	if (used->valid & RT_HAS_CPU)
+	if (RT_IS_KNOWN(used, RT_HAS_CPU))
 		printf("cpu      %.2f of %llu cores\n", used->cores_used,
 		       (unsigned long long)now->cpus_online);
-	if (now->valid & RT_HAS_MEMORY_AVAILABLE)
+	if (RT_IS_KNOWN(now, RT_HAS_MEMORY_AVAILABLE))
 		printf("memory   %.1f of %.1f MiB used\n", mib(now->memory_used_bytes),
 		       mib(now->memory_total_bytes));
-	if (used->valid & RT_HAS_DISK)
+	if (RT_IS_KNOWN(used, RT_HAS_DISK))
 		printf("disk     %.1f MiB read, %.1f MiB written\n", mib(used->disk_read_bytes),
 		       mib(used->disk_write_bytes));
-	if (used->valid & RT_HAS_NETWORK)
+	if (RT_IS_KNOWN(used, RT_HAS_NETWORK))
 		printf("network  %.1f MiB received, %.1f MiB sent\n",
 		       mib(used->network_receive_bytes), mib(used->network_transmit_bytes));
 }

@@ -21,9 +21,9 @@ static void print(const rt_process &process)
 {
 	std::cout << std::setw(8) << process.pid << std::setw(8) << process.ppid << std::fixed
 		  << std::setprecision(3);
-	print_known(process.valid & RT_HAS_CPU, 12,
+	print_known(RT_IS_KNOWN(&process, RT_HAS_CPU), 12,
 	            static_cast<double>(process.cpu_user_ns + process.cpu_system_ns) / 1e9);
-	print_known(process.valid & RT_HAS_RSS, 12, process.rss_bytes / 1024);
+	print_known(RT_IS_KNOWN(&process, RT_HAS_RSS), 12, process.rss_bytes / 1024);
 	std::cout << "  " << process.comm << '\n';
 }
 

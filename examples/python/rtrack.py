@@ -49,6 +49,11 @@ from typing import (
 )
 
 # Written by tests/abi/update_fields.py.
+QUALITY_UNKNOWN = 0
+QUALITY_ESTIMATE = 1
+QUALITY_LOWER_BOUND = 2
+QUALITY_EXACT = 3
+
 RUSAGE_SELF = 0
 RUSAGE_CHILDREN = -1
 RUSAGE_THREAD = 1
@@ -509,6 +514,15 @@ class Record:
         """Return whether a field is exact: neither unknown nor a lower bound nor an estimate."""
         has = self._has[name]
         return getattr(self._raw, "valid", has) & has == has
+
+    def quality(self, name: str) -> str:
+        """Return how sure a field is: "exact", "at least", "about" or "unknown"."""
+        has = self._has[name]
+        if not self._is_known(has):
+            return "unknown"
+        if getattr(self._raw, "estimated", 0) & has:
+            return "about"
+        return "at least" if getattr(self._raw, "partial", 0) & has else "exact"
 
     def _is_known(self, has: int) -> bool:
         raw = self._raw

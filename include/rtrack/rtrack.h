@@ -14,7 +14,7 @@
  *  - **Sizes.** Input structs carry their size in the first field, which the caller sets. Zero in
  *    any other field means the default. For outputs, the caller passes `sizeof` as an argument.
  *    The library fills the part that both sides know, zeroes the rest, and stores in `size` the
- *    number of bytes that it filled: see RT_KNOWN(). Structs only ever grow at the end.
+ *    number of bytes that it filled: see RT_HAS_FIELD(). Structs only ever grow at the end.
  *  - **Constants** are plain literals, which generators of bindings read. A bit is as wide as
  *    its mask, so `mask & ~RT_HAS_CPU` clears that bit alone. Any other value is an `int`.
  *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
@@ -69,15 +69,48 @@ RT_API const char *rt_strerror(int err);
  *  and stored. Figures that came after release 0.3 bring their own bits, so this is for fields
  *  without a bit, and for some that came under an older one (@ref abi_structs). E.g.:
  *
- *      if (RT_KNOWN(&outcome, rt_outcome, error_bound_ns))
+ *      if (RT_HAS_FIELD(&outcome, rt_outcome, error_bound_ns))
  *              ...
  *
  *  @param s pointer to a struct that begins with `size`.
- *  @param type its type, without `struct`.
+ *  @param tag its type, without `struct`.
  *  @param field name of the field.
  *  @return nonzero if it knew the field. Cost: none.
  *  @since 0.3 */
-#define RT_KNOWN(s, type, field) ((s)->size >= offsetof(struct type, field) + sizeof((s)->field))
+#define RT_HAS_FIELD(s, tag, field) ((s)->size >= offsetof(struct tag, field) + sizeof((s)->field))
+
+/** RT_QUALITY(): there is no figure. @since 0.3 */
+#define RT_QUALITY_UNKNOWN 0
+/** RT_QUALITY(): about. The figure may be above or below the truth. @since 0.3 */
+#define RT_QUALITY_ESTIMATE 1
+/** RT_QUALITY(): at least. The figure is a lower bound. @since 0.3 */
+#define RT_QUALITY_LOWER_BOUND 2
+/** RT_QUALITY(): the figure is right, within the resolution of its source. @since 0.3 */
+#define RT_QUALITY_EXACT 3
+
+/** Whether there is a figure, however sure it is.
+ *
+ *  @param s pointer to a struct with `valid`, `partial` and `estimated`.
+ *  @param has RT_HAS_ bit of the figure; of several bits, whether all are known.
+ *  @return nonzero if it is known. Cost: none.
+ *  @since 0.3 */
+#define RT_IS_KNOWN(s, has) ((((s)->valid | (s)->partial | (s)->estimated) & (has)) == (has))
+
+/** How sure a figure is. E.g.:
+ *
+ *      static const char *const words[] = { "unknown", "about", "at least", "exactly" };
+ *
+ *      printf("%s %.3f s\n", words[RT_QUALITY(&m, RT_HAS_CPU)], m.rusage.ru_utime);
+ *
+ *  @param s pointer to a struct with `valid`, `partial` and `estimated`.
+ *  @param has RT_HAS_ bit of the figure; of several bits, the worst.
+ *  @return RT_QUALITY_ value: the larger, the surer. Cost: none.
+ *  @since 0.3 */
+#define RT_QUALITY(s, has)                                                                         \
+	(!RT_IS_KNOWN(s, has)       ? RT_QUALITY_UNKNOWN                                           \
+	 : ((s)->estimated & (has)) ? RT_QUALITY_ESTIMATE                                          \
+	 : ((s)->partial & (has))   ? RT_QUALITY_LOWER_BOUND                                       \
+	                            : RT_QUALITY_EXACT)
 
 /** @} */
 
@@ -1305,6 +1338,9 @@ struct rt_process {
 	 * read_bytes. @since 0.3 */
 	uint64_t read_calls;
 	uint64_t write_calls; /**< Counter, RT_HAS_IO_CALLS. The same of write(2). @since 0.3 */
+	/** RT_HAS_ bits of the figures that are a lower bound. E.g.: the context switches of a
+	 * process with a thread that has ended. @since 0.3 */
+	uint64_t partial;
 };
 
 /** One CPU. The modes are disjoint, as in rt_metrics. @since 0.1 */
@@ -1429,6 +1465,7 @@ struct rt_gpu {
 	uint64_t memory_used_bytes;  /**< Gauge, RT_HAS_GPU_MEMORY. */
 	uint64_t memory_total_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. */
 	uint64_t energy_uj;          /**< Counter, RT_HAS_GPU_ENERGY. Since it was loaded. */
+	uint64_t partial;            /**< None so far. */
 };
 
 /** What one process uses of one GPU, or of one partition. Each time is estimated like
@@ -1453,6 +1490,7 @@ struct rt_gpu_process {
 	uint64_t encode_ns;    /**< Counter, RT_HAS_GPU. Encoding video. */
 	uint64_t other_ns;     /**< Counter, RT_HAS_GPU. Anything else; 0 by NVML. */
 	uint64_t memory_bytes; /**< Gauge, RT_HAS_GPU_MEMORY. Memory of the device. */
+	uint64_t partial;      /**< None so far. */
 };
 
 /** Members of the tree in the last sample. The root comes first, then the others in the order in

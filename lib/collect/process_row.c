@@ -38,6 +38,7 @@ void rti_process_row_set(const struct rti_pid_stat *stat, const struct rti_figur
 	out->pid = stat->pid;
 	out->start_ticks = stat->starttime;
 	out->valid = f->valid;
+	out->partial = f->partial;
 	out->estimated = f->estimated;
 	rti_process_row_set_stat(stat, out);
 	rti_process_row_set_counters(f, out);

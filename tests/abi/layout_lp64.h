@@ -211,7 +211,7 @@ static_assert(offsetof(struct rt_obstacle, members_ever) == 32, "offset");
 static_assert(offsetof(struct rt_obstacle, file) == 40, "offset");
 static_assert(offsetof(struct rt_obstacle, text) == 104, "offset");
 
-static_assert(sizeof(struct rt_process) >= 272, "size");
+static_assert(sizeof(struct rt_process) >= 280, "size");
 static_assert(offsetof(struct rt_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_process, pid) == 4, "offset");
 static_assert(offsetof(struct rt_process, ppid) == 8, "offset");
@@ -242,6 +242,7 @@ static_assert(offsetof(struct rt_process, reserved) == 244, "offset");
 static_assert(offsetof(struct rt_process, estimated) == 248, "offset");
 static_assert(offsetof(struct rt_process, read_calls) == 256, "offset");
 static_assert(offsetof(struct rt_process, write_calls) == 264, "offset");
+static_assert(offsetof(struct rt_process, partial) == 272, "offset");
 
 static_assert(sizeof(struct rt_cpu) >= 112, "size");
 static_assert(offsetof(struct rt_cpu, size) == 0, "offset");
@@ -307,7 +308,7 @@ static_assert(offsetof(struct rt_zpool, size_bytes) == 264, "offset");
 static_assert(offsetof(struct rt_zpool, allocated_bytes) == 272, "offset");
 static_assert(offsetof(struct rt_zpool, free_bytes) == 280, "offset");
 
-static_assert(sizeof(struct rt_gpu) >= 248, "size");
+static_assert(sizeof(struct rt_gpu) >= 256, "size");
 static_assert(offsetof(struct rt_gpu, size) == 0, "offset");
 static_assert(offsetof(struct rt_gpu, flags) == 4, "offset");
 static_assert(offsetof(struct rt_gpu, valid) == 8, "offset");
@@ -326,8 +327,9 @@ static_assert(offsetof(struct rt_gpu, busy_share) == 216, "offset");
 static_assert(offsetof(struct rt_gpu, memory_used_bytes) == 224, "offset");
 static_assert(offsetof(struct rt_gpu, memory_total_bytes) == 232, "offset");
 static_assert(offsetof(struct rt_gpu, energy_uj) == 240, "offset");
+static_assert(offsetof(struct rt_gpu, partial) == 248, "offset");
 
-static_assert(sizeof(struct rt_gpu_process) >= 96, "size");
+static_assert(sizeof(struct rt_gpu_process) >= 104, "size");
 static_assert(offsetof(struct rt_gpu_process, size) == 0, "offset");
 static_assert(offsetof(struct rt_gpu_process, gpu_id) == 4, "offset");
 static_assert(offsetof(struct rt_gpu_process, pid) == 8, "offset");
@@ -342,6 +344,7 @@ static_assert(offsetof(struct rt_gpu_process, decode_ns) == 64, "offset");
 static_assert(offsetof(struct rt_gpu_process, encode_ns) == 72, "offset");
 static_assert(offsetof(struct rt_gpu_process, other_ns) == 80, "offset");
 static_assert(offsetof(struct rt_gpu_process, memory_bytes) == 88, "offset");
+static_assert(offsetof(struct rt_gpu_process, partial) == 96, "offset");
 
 static_assert(sizeof(struct rt_delta) >= 672, "size");
 static_assert(offsetof(struct rt_delta, size) == 0, "offset");

@@ -268,15 +268,15 @@ START_TEST(field_is_known_if_it_lies_within_the_size_alone)
 	struct rt_metrics m;
 
 	fill_metrics(&m, METRICS_0_1);
-	ck_assert(RT_KNOWN(&m, rt_metrics, zfs_pools));
-	ck_assert(!RT_KNOWN(&m, rt_metrics, members_skipped));
+	ck_assert(RT_HAS_FIELD(&m, rt_metrics, zfs_pools));
+	ck_assert(!RT_HAS_FIELD(&m, rt_metrics, members_skipped));
 	fill_metrics(&m, offsetof(struct rt_metrics, estimated));
-	ck_assert(RT_KNOWN(&m, rt_metrics, source));
-	ck_assert(!RT_KNOWN(&m, rt_metrics, estimated));
+	ck_assert(RT_HAS_FIELD(&m, rt_metrics, source));
+	ck_assert(!RT_HAS_FIELD(&m, rt_metrics, estimated));
 	m.size += 4; /* half of a field is none */
-	ck_assert(!RT_KNOWN(&m, rt_metrics, estimated));
+	ck_assert(!RT_HAS_FIELD(&m, rt_metrics, estimated));
 	fill_metrics(&m, sizeof(m));
-	ck_assert(RT_KNOWN(&m, rt_metrics, gpus_used));
+	ck_assert(RT_HAS_FIELD(&m, rt_metrics, gpus_used));
 }
 END_TEST
 

@@ -350,6 +350,9 @@ class Trees(unittest.TestCase):
             self.assertIsNotNone(sample.cpu_user_ns)
             self.assertTrue(sample.is_complete("cpu_user_ns"))
             self.assertFalse(sample.is_complete("pss_bytes"))
+            self.assertEqual(sample.quality("cpu_user_ns"), "exact")
+            self.assertEqual(sample.quality("pss_bytes"), "unknown")
+            self.assertEqual(sample.quality("monotonic_ns"), "exact")
             error = tracker.obstacle("pss_bytes")
             assert error
             self.assertEqual(error.errno, errno.EOPNOTSUPP)
@@ -425,7 +428,9 @@ class Trees(unittest.TestCase):
 
     def test_memory_is_read_on_request_whatever_its_budget(self) -> None:
         with rtrack.PidTracker(pss_hold_us=1) as tracker:
-            self.assertFalse(tracker.sample().is_complete("footprint_bytes"))
+            sample = tracker.sample()
+            self.assertFalse(sample.is_complete("footprint_bytes"))
+            self.assertEqual(sample.quality("footprint_bytes"), "about")
             tracker.read_memory()
             sample = tracker.sample()
             self.assertTrue(sample.is_complete("footprint_bytes"))
