@@ -76,10 +76,12 @@ static void read_output(struct job *job)
 static void look_at_command(int loop, struct job *job)
 {
 	struct rt_outcome outcome;
+	int err;
 
-	if (rt_command_dispatch(job->command) == -ETIMEDOUT)
+	err = rt_command_wait(job->command, 0, &outcome, sizeof(outcome));
+	if (err == -ETIMEDOUT)
 		return;
-	if (rt_command_wait(job->command, 0, &outcome, sizeof(outcome)) == 0)
+	if (!err)
 		printf("%d: exit code %d, %.6f s of CPU time\n", job->number, outcome.exit_code,
 		       (double)(outcome.cpu_user_ns + outcome.cpu_system_ns) / 1e9);
 	epoll_ctl(loop, EPOLL_CTL_DEL, rt_command_fd(job->command), NULL);

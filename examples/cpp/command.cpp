@@ -14,8 +14,9 @@ static int run(const std::vector<std::string> &argv)
 	while (!command.dispatch())
 		poll(&loop, 1, -1);
 	command.wait(outcome);
-	std::cout << "accounting " << command.accounting() << ", exit code " << outcome.exit_code
-		  << ", " << outcome.cpu_user_ns + outcome.cpu_system_ns << " ns of CPU time\n";
+	std::cout << "accounting " << command.info().accounting << ", exit code "
+		  << outcome.exit_code << ", " << outcome.cpu_user_ns + outcome.cpu_system_ns
+		  << " ns of CPU time\n";
 	return outcome.exit_code;
 }
 

@@ -283,16 +283,13 @@ class Command
 		return rt_command_pid(handle.get());
 	}
 
-	/** The accounting method that it runs at: an RT_ACCOUNTING_ value. */
-	std::uint32_t accounting() const
+	/** What it runs as: its accounting method and its start. */
+	rt_command_info info() const
 	{
-		return rt_command_accounting(handle.get());
-	}
+		rt_command_info out;
 
-	/** When the program was started: ns of CLOCK_MONOTONIC. */
-	std::uint64_t start_ns() const
-	{
-		return rt_command_start_ns(handle.get());
+		check(rt_command_get_info(handle.get(), &out, sizeof(out)), "rt_command_get_info");
+		return out;
 	}
 
 	/** Descriptor for an event loop: readable when dispatch() has something to do. */
@@ -307,7 +304,7 @@ class Command
 	/** Does what is due, without waiting. Returns whether the program has ended. */
 	bool dispatch()
 	{
-		return is_over(rt_command_dispatch(handle.get()), "rt_command_dispatch");
+		return is_over(rt_command_wait(handle.get(), 0, nullptr, 0), "rt_command_wait");
 	}
 
 	/** Waits for a time, without limit if it is negative. Returns false if the program still

@@ -371,11 +371,9 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_diff": (ctypes.c_int, [out, out, out, size]),
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
-        "rt_command_accounting": (u32, [handle]),
-        "rt_command_start_ns": (u64, [handle]),
+        "rt_command_get_info": (ctypes.c_int, [handle, out, size]),
         "rt_command_fd": (ctypes.c_int, [handle]),
         "rt_command_interrupt": (ctypes.c_int, [handle]),
-        "rt_command_dispatch": (ctypes.c_int, [handle]),
         "rt_tracker_fd": (ctypes.c_int, [handle]),
         "rt_command_tracker": (handle, [handle]),
         "rt_command_signal": (ctypes.c_int, [handle, ctypes.c_int]),
@@ -684,6 +682,11 @@ class TraceEvent(Record):
     def is_unread(self) -> bool:
         """The call has returned figures, but they could not be read."""
         return bool(self.flags & TRACE_EVENT_UNREAD)
+
+
+@_record(21)
+class CommandInfo(Record):
+    """struct rt_command_info: what a command runs as."""
 
 
 @_record(18)
@@ -1406,14 +1409,19 @@ class Command:
     @property
     def accounting(self) -> int:
         """The accounting method that the command runs at: an ACCOUNTING_ value."""
-        with self._lock:
-            return int(_lib.rt_command_accounting(self._live()))
+        return int(self._info().accounting)
 
     @property
     def start_ns(self) -> int:
         """When the program was started, by time.monotonic_ns()."""
+        return int(self._info().start_ns)
+
+    def _info(self) -> CommandInfo:
+        out = CommandInfo()
         with self._lock:
-            return int(_lib.rt_command_start_ns(self._live()))
+            size = ctypes.sizeof(out._raw)
+            _check(_lib.rt_command_get_info(self._live(), ctypes.byref(out._raw), size))
+        return out
 
     def signal(self, number: int) -> None:
         """Send a signal to the program. Raises ProcessLookupError if it has ended.
@@ -1448,7 +1456,7 @@ class Command:
         wait() then returns the outcome at once.
         """
         with self._lock:
-            err = _lib.rt_command_dispatch(self._live())
+            err = _lib.rt_command_wait(self._live(), 0, None, 0)
         if err not in (0, -errno.ETIMEDOUT, -errno.ECHILD):
             raise _error(err)
         return bool(err != -errno.ETIMEDOUT)

@@ -69,7 +69,7 @@ RT_API const char *rt_strerror(int err);
  *  and stored. Figures that came after release 0.3 bring their own bits, so this is for fields
  *  without a bit, and for some that came under an older one (@ref abi_structs). E.g.:
  *
- *      if (RT_HAS_FIELD(&outcome, rt_outcome, error_bound_ns))
+ *      if (RT_HAS_FIELD(&m, rt_metrics, cpu_late_ns))
  *              ...
  *
  *  @param s pointer to a struct that begins with `size`.
@@ -1868,7 +1868,7 @@ struct rt_command;
  *
  * It then is a subreaper (PR_SET_CHILD_SUBREAPER) until rt_command_free(): processes of the tree
  * that lose their parent become children of the caller, which reaps them. The caller waits only by
- * rt_command_wait() or rt_command_dispatch(), and soon: what exits meanwhile stays a zombie, and
+ * rt_command_wait(), and soon: what exits meanwhile stays a zombie, and
  * process events that are not received may be lost. What the command leaves running stays a child
  * of the caller until it ends; what is orphaned later is not adopted. If the caller is killed, the
  * program runs on.
@@ -1984,22 +1984,31 @@ RT_API int32_t rt_command_pid(const struct rt_command *c);
  * @since 0.3 Before, not on one thread while another was in rt_command_wait(). */
 RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
 
-/** The accounting method that the command runs at.
- *
- *  @return an RT_ACCOUNTING_ value other than RT_ACCOUNTING_AUTO, the same from the start of the
- *          command to its outcome; or RT_ACCOUNTING_AUTO if @p c is NULL. Cost: none.
- *  @since 0.3 */
-RT_API uint32_t rt_command_accounting(const struct rt_command *c);
+/** What a command runs as. @since 0.3 */
+struct rt_command_info {
+	uint32_t size; /**< Bytes of this struct that the library filled. */
+	/** Accounting method: an RT_ACCOUNTING_ value other than RT_ACCOUNTING_AUTO, the same from the
+	 * start of the command to its outcome. */
+	uint32_t accounting;
+	/** When the program was started: what rt_outcome.wall_ns counts from. CLOCK_MONOTONIC. What
+	 * rt_command_start() does before takes up to a millisecond, and at RT_ACCOUNTING_BPF some 50
+	 * ms. E.g.: a series begins its first interval here. */
+	uint64_t start_ns;
+};
 
-/** When the program was started: what rt_outcome.wall_ns counts from.
+/** What a command runs as.
  *
- *  What rt_command_start() does before takes up to a millisecond, and at RT_ACCOUNTING_BPF some 50
- *  ms. E.g.: a series begins its first interval here.
+ *  @param c the command.
+ *  @param out receives the answer.
+ *  @param out_size sizeof(struct rt_command_info) as the caller was compiled with.
+ *  @retval 0 done
+ *  @retval -EFAULT @p c or @p out is NULL
+ *  @retval -EINVAL @p out has a wrong size
  *
- *  @return ns of CLOCK_MONOTONIC, right before the program was started; 0 if @p c is NULL. Cost:
- *          none.
+ *  Cost: none.
  *  @since 0.3 */
-RT_API uint64_t rt_command_start_ns(const struct rt_command *c);
+RT_API int rt_command_get_info(const struct rt_command *c, struct rt_command_info *out,
+                               size_t out_size);
 
 /** Send a signal to the program, as kill(2). Async-signal-safe, and safe on any thread until
  *  rt_command_free().
@@ -2055,8 +2064,8 @@ struct rt_outcome {
 	uint64_t valid;      /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;    /**< RT_HAS_ bits of the figures that are lower bounds. */
 	/** 1 if there is no reason why CPU time of the tree may be missing, else 0. Then CPU time
-	 * is exact to error_bound_ns. It says nothing about other domains: for them see `valid` and
-	 * `partial`.
+	 * lies between cpu_low_ns and cpu_high_ns. It says nothing about other domains: for them see
+	 * `valid` and `partial`.
 	 *
 	 * At RT_ACCOUNTING_CGROUP the account of the cgroup decides, which does not need any
 	 * process to wait. It has CPU time alone. So if it has 1 ms + 0.2 % more than was waited
@@ -2069,7 +2078,7 @@ struct rt_outcome {
 	 * traced. Otherwise `complete` is 1 if the caller's cgroup used no more CPU time than is
 	 * accounted for, within half a hundredth and 1 ms, but a hundredth of it at most.
 	 * @since 0.3 The figures are in `partial` if it is 0. CPU time is, too, if threads have
-	 * ended that may have lost more than a thousandth of it, at 20 us each (error_bound_ns). */
+	 * ended that may have lost more than a thousandth of it, at 20 us each. */
 	uint32_t complete;
 	uint32_t reasons; /**< RT_REASON_ bits: why complete is 0, and why the method is poll. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
@@ -2081,7 +2090,9 @@ struct rt_outcome {
 	/** CPU bounds: at most this much CPU time was used. At RT_ACCOUNTING_CGROUP, cpu_low_ns.
 	 * Otherwise what the caller's cgroup (v2, or the one in cpuacct) used meanwhile, including
 	 * the caller and other processes in it; or less, if every process is known to have been
-	 * waited for. UINT64_MAX if there is no bound.
+	 * waited for. Then the difference is what the kernel may have lost: what a thread has used
+	 * since its last clock tick when it exits, which is some microseconds in practice.
+	 * UINT64_MAX if there is no bound.
 	 * @since 0.3 UINT64_MAX if a process has left the caller's cgroup. */
 	uint64_t cpu_high_ns;
 	/** RT_HAS_PEAK_RSS. Largest peak of any single process that samples saw. With
@@ -2133,13 +2144,6 @@ struct rt_outcome {
 	uint64_t cgroup_tasks_peak;
 	/** RT_HAS_ bits of the figures that may be above or below the truth. @since 0.3 */
 	uint64_t estimated;
-	/** How exact CPU time is, in ns: the truth is at least cpu_low_ns, and at most this much
-	 * above it. UINT64_MAX if there is no bound.
-	 *
-	 * 0 at RT_ACCOUNTING_CGROUP if complete is 1. Otherwise the kernel may lose what a thread
-	 * has used since its last clock tick (4 ms with CONFIG_HZ=250) when it exits. In practice
-	 * it loses some microseconds. @since 0.3 */
-	uint64_t error_bound_ns;
 	/** RT_HAS_GPU. As rt_metrics.gpu_busy_ns of the tree: a lower bound or an estimate, unless
 	 * the machine has no GPU. @since 0.3 */
 	uint64_t gpu_busy_ns;
@@ -2166,9 +2170,10 @@ struct rt_outcome {
  *  Further calls return the same outcome.
  *
  *  @param c the command.
- *  @param timeout_ns longest time to wait for the exit. 0 does not wait; a negative value means no
- *          limit. The last sample comes on top. It takes 2 s or more with a supervisor that stops
- *          answering after it has reported the exit.
+ *  @param timeout_ns longest time to wait for the exit. A negative value means no limit. 0 does
+ *          what is due and does not wait, so that it leaves an interrupt to the next call that
+ *          does: see rt_command_fd(). The last sample comes on top. It takes 2 s or more with a
+ *          supervisor that stops answering after it has reported the exit.
  *  @param out receives the outcome. NULL only waits.
  *  @param out_size sizeof(struct rt_outcome) as the caller was compiled with.
  *  @retval 0 the program has exited
@@ -2203,9 +2208,8 @@ RT_API int rt_command_interrupt(struct rt_command *c);
 
 /** A descriptor for the event loop of the caller.
  *
- *  It becomes readable when rt_command_dispatch() has something to do: the program has ended, or a
- *  peak poll is due. After rt_command_wait() or rt_command_dispatch() has returned 0, it stays
- *  readable.
+ *  It becomes readable when the program has ended, or a peak poll is due. Then call
+ *  rt_command_wait() with a timeout of 0. Once that has returned 0, it stays readable.
  *
  *  It is an epoll(7) instance: it can be polled by poll(2), select(2), another epoll instance, and
  *  what is built on them (asyncio, libuv, GLib). There is no signal handler and no thread behind
@@ -2217,26 +2221,13 @@ RT_API int rt_command_interrupt(struct rt_command *c);
  *
  *  @param c the command.
  *  @return the descriptor, the same in each call;
- *          -EOPNOTSUPP if the kernel has no pidfd (before Linux 5.3): call rt_command_dispatch() a
- *          hundred times a second instead;
+ *          -EOPNOTSUPP if the kernel has no pidfd (before Linux 5.3): call rt_command_wait() with a
+ *          timeout of 0 a hundred times a second instead;
  *          -EMFILE, -ENFILE or -ENOMEM if it cannot be opened; or -EFAULT if @p c is NULL.
  *
  *  Cost: two descriptors and some system calls, in the first call alone.
  *  @since 0.3 */
 RT_API int rt_command_fd(const struct rt_command *c);
-
-/** Do what is due, without waiting for the program: rt_command_wait() with a timeout of 0 and no
- *  outcome, which does the same. Call it when rt_command_fd() is readable.
- *
- *  @param c the command.
- *  @retval 0 the program has ended: rt_command_wait() returns the outcome at once
- *  @retval -ETIMEDOUT the program still runs
- *  @retval -ECHILD the program has ended, and its exit status is lost
- *  @retval -EFAULT @p c is NULL
- *
- *  Cost: some system calls; a peak poll if one is due; two samples when the program has ended.
- *  @since 0.3 */
-RT_API int rt_command_dispatch(struct rt_command *c);
 
 /** rt_command_process.flags: the figures are final. They were read when the process was reaped, or
  * while it was a zombie. @since 0.2 */
@@ -2621,6 +2612,7 @@ RT_API void rt_trace_free(struct rt_trace *trace);
 #define RT_STRUCT_TRACE_TOTALS 18    /**< struct rt_trace_totals. @since 0.3 */
 #define RT_STRUCT_GPU 19             /**< struct rt_gpu. @since 0.3 */
 #define RT_STRUCT_GPU_PROCESS 20     /**< struct rt_gpu_process. @since 0.3 */
+#define RT_STRUCT_COMMAND_INFO 21    /**< struct rt_command_info. @since 0.3 */
 
 #define RT_TYPE_U32 1    /**< uint32_t. @since 0.1 */
 #define RT_TYPE_I32 2    /**< int32_t. @since 0.1 */

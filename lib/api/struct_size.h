@@ -29,6 +29,7 @@
 #define RTI_FILESYSTEM_V1 RTI_END_OF(rt_filesystem, available_bytes)
 #define RTI_NETWORK_V1 RTI_END_OF(rt_network, transmit_drops)
 #define RTI_ZPOOL_V1 RTI_END_OF(rt_zpool, free_bytes)
+#define RTI_COMMAND_INFO_V1 RTI_END_OF(rt_command_info, start_ns)
 #define RTI_COMMAND_PROCESS_V1 RTI_END_OF(rt_command_process, comm)
 #define RTI_GPU_V1 RTI_END_OF(rt_gpu, partial)
 #define RTI_GPU_PROCESS_V1 RTI_END_OF(rt_gpu_process, partial)

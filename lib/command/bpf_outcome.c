@@ -53,7 +53,6 @@ void rti_bpf_outcome_set(const struct rt_command *c, struct rt_outcome *out)
 	out->cpu_low_ns = out->cpu_user_ns + out->cpu_system_ns;
 	out->cpu_high_ns = totals->running ? UINT64_MAX : out->cpu_low_ns;
 	out->cpu_estimate_ns = out->cpu_low_ns;
-	out->error_bound_ns = rti_cpu_bounds_growth(out->cpu_low_ns, out->cpu_high_ns);
 }
 
 static uint32_t text_flags(const struct rti_account_record *record, const struct rti_bpf_text *text)

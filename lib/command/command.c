@@ -426,14 +426,20 @@ int32_t rt_command_pid(const struct rt_command *c)
 	return c ? c->pid : -EFAULT;
 }
 
-uint32_t rt_command_accounting(const struct rt_command *c)
+int rt_command_get_info(const struct rt_command *c, struct rt_command_info *out, size_t out_size)
 {
-	return c ? c->accounting : RT_ACCOUNTING_AUTO;
-}
+	struct rt_command_info info;
 
-uint64_t rt_command_start_ns(const struct rt_command *c)
-{
-	return c ? c->start.monotonic_ns : 0;
+	if (!c || !out)
+		return -EFAULT;
+	if (rti_struct_check_size(out_size, RTI_COMMAND_INFO_V1) < 0)
+		return -EINVAL;
+	info = (struct rt_command_info){
+		.accounting = c->accounting,
+		.start_ns = c->start.monotonic_ns,
+	};
+	rti_struct_copy_out(out, out_size, &info, sizeof(info));
+	return 0;
 }
 
 struct rt_tracker *rt_command_tracker(struct rt_command *c)

@@ -352,7 +352,6 @@ static void set_completeness(struct rt_command *c, const struct findings *f, str
 	out->cpu_low_ns = result.low_ns;
 	out->cpu_high_ns = result.high_ns;
 	out->cpu_estimate_ns = result.low_ns;
-	out->error_bound_ns = rti_cpu_bounds_growth(result.low_ns, result.high_ns);
 	if (!out->complete || result.is_cpu_short)
 		make_partial(out, RT_HAS_CPU);
 }

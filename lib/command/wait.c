@@ -211,14 +211,18 @@ static int wait_to_end(struct rt_command *c, int64_t timeout_ns, bool may_interr
 	return 0;
 }
 
-static int wait_or_dispatch(struct rt_command *c, int64_t timeout_ns, bool may_interrupt,
-                            struct rt_outcome *out, size_t out_size)
+static int wait_locked(struct rt_command *c, int64_t timeout_ns, struct rt_outcome *out,
+                       size_t out_size)
 {
+	/* A call that does not wait leaves an interrupt to one that does. */
+	bool may_interrupt = timeout_ns != 0;
 	int err;
 
 	rti_lock_take(&c->lock);
 	rti_event_loop_begin(c);
-	err = wait_to_end(c, timeout_ns, may_interrupt);
+	do {
+		err = wait_to_end(c, timeout_ns, may_interrupt);
+	} while (err == -EINTR && !may_interrupt);
 	rti_event_loop_end(c);
 	if (err == 0) {
 		err = c->result;
@@ -236,20 +240,7 @@ int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_outcome 
 		return -EFAULT;
 	if (out && rti_struct_check_size(out_size, RTI_OUTCOME_V1) < 0)
 		return -EINVAL;
-	return wait_or_dispatch(c, timeout_ns, true, out, out_size);
-}
-
-int rt_command_dispatch(struct rt_command *c)
-{
-	int err;
-
-	if (!c)
-		return -EFAULT;
-	do {
-		/* An interrupt is for a wait. */
-		err = wait_or_dispatch(c, 0, false, NULL, 0);
-	} while (err == -EINTR);
-	return err;
+	return wait_locked(c, timeout_ns, out, out_size);
 }
 
 int rt_command_interrupt(struct rt_command *c)

@@ -27,7 +27,6 @@ LARGEST = 4096
 # Fields that are later than release 0.2 and have no bit of their own. No other may follow: to an
 # older library such a field is 0 under a bit that it sets. docs/abi.md lists them.
 WITHOUT_OWN_BIT = {
-    "rt_outcome.error_bound_ns",
     # 0 is unknown, from any library.
     "rt_command_process.command_line_bytes", "rt_command_process.cwd_bytes",
     # An older library marks no difference by it.

@@ -30,7 +30,7 @@ with rtrack.PidTracker() as tracker:
     print(tracker.sample().processes)
 with rtrack.Command(["sh", "-c", "exit 3"], list_processes=True) as command:
     print(command.wait().exit_code)
-    for newer in (command.kill, command.processes, command.dispatch):
+    for newer in (command.kill, command.processes, command.fileno):
         try:
             newer()
             print("present")
@@ -76,7 +76,7 @@ class OlderLibrary(unittest.TestCase):
         missing = [
             "True rt_command_kill() is not in the loaded librtrack",
             "True rt_command_processes() is not in the loaded librtrack",
-            "True rt_command_dispatch() is not in the loaded librtrack"]
+            "True rt_command_fd() is not in the loaded librtrack"]
         answers = {(0, 1): missing, (0, 2): ["present", "present", missing[2]],
                    (0, 3): ["present"] * 3}
         for release, answer in answers.items():

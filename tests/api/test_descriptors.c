@@ -39,7 +39,6 @@ static void end_command(struct rt_command *command)
 START_TEST(descriptor_of_null_returns_efault)
 {
 	ck_assert_int_eq(rt_command_fd(NULL), -EFAULT);
-	ck_assert_int_eq(rt_command_dispatch(NULL), -EFAULT);
 	ck_assert_int_eq(rt_tracker_fd(NULL), -EFAULT);
 }
 END_TEST

@@ -72,6 +72,16 @@ static bool fill_outcome(void *out, size_t size)
 	return true;
 }
 
+static bool fill_command_info(void *out, size_t size)
+{
+	struct rt_command *c = run_true();
+
+	ck_assert_int_eq(rt_command_get_info(c, out, size), 0);
+	ck_assert_int_eq(rt_command_wait(c, -1, NULL, 0), 0);
+	rt_command_free(c);
+	return true;
+}
+
 static bool fill_command_process(void *out, size_t size)
 {
 	struct rt_command *c = run_true();
@@ -185,6 +195,7 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_CONSTANT, sizeof(struct rt_constant), fill_constant },
 	{ RT_STRUCT_OBSTACLE, sizeof(struct rt_obstacle), fill_obstacle },
 	{ RT_STRUCT_OUTCOME, OUTCOME_0_1, fill_outcome },
+	{ RT_STRUCT_COMMAND_INFO, sizeof(struct rt_command_info), fill_command_info },
 	{ RT_STRUCT_COMMAND_PROCESS, sizeof(struct rt_command_process), fill_command_process },
 	{ RT_STRUCT_PROCESS, PROCESS_0_1, fill_processes },
 	{ RT_STRUCT_CPU, sizeof(struct rt_cpu), fill_cpus },

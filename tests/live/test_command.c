@@ -82,23 +82,25 @@ START_TEST(accounting_of_each_method_is_known_from_start_to_outcome)
 	uint64_t before_ns = now_ns();
 	int err = start_command(&command, opts, argv);
 	uint64_t after_ns = now_ns();
-	uint32_t method = rt_command_accounting(command);
+	struct rt_command_info info = { 0 };
+	int info_err = rt_command_get_info(command, &info, sizeof(info));
 
 	if (err < 0) {
 		ck_assert_int_eq(err, -EOPNOTSUPP);
 		ck_assert_uint_gt(opts.accounting, RT_ACCOUNTING_POLL);
-		ck_assert_uint_eq(method, RT_ACCOUNTING_AUTO);
+		ck_assert_int_eq(info_err, -EFAULT);
 		suite_skip_test("this accounting method cannot be had here");
 		return;
 	}
-	ck_assert_uint_ne(method, RT_ACCOUNTING_AUTO);
+	ck_assert_int_eq(info_err, 0);
+	ck_assert_uint_ne(info.accounting, RT_ACCOUNTING_AUTO);
 	if (opts.accounting != RT_ACCOUNTING_AUTO)
-		ck_assert_uint_eq(method, opts.accounting);
-	ck_assert_uint_ge(rt_command_start_ns(command), before_ns);
-	ck_assert_uint_le(rt_command_start_ns(command), after_ns);
-	ck_assert_uint_eq(rt_command_start_ns(NULL), 0);
-	ck_assert_uint_eq(finish_command(command).accounting, method);
-	ck_assert_uint_eq(rt_command_accounting(command), method);
+		ck_assert_uint_eq(info.accounting, opts.accounting);
+	ck_assert_uint_ge(info.start_ns, before_ns);
+	ck_assert_uint_le(info.start_ns, after_ns);
+	ck_assert_uint_eq(finish_command(command).accounting, info.accounting);
+	ck_assert_int_eq(rt_command_get_info(command, NULL, sizeof(info)), -EFAULT);
+	ck_assert_int_eq(rt_command_get_info(command, &info, sizeof(info) - 8), -EINVAL);
 	rt_command_free(command);
 }
 END_TEST
@@ -281,7 +283,7 @@ START_TEST(outcome_without_children_excludes_their_cpu_time)
 	ck_assert_int_gt(outcome.rusage.ru_minflt, 0);
 	ck_assert_uint_eq(outcome.reasons, 0);
 	ck_assert_uint_eq(outcome.complete, 1);
-	ck_assert_uint_eq(outcome.error_bound_ns, 0);
+	ck_assert_uint_eq(outcome.cpu_high_ns, outcome.cpu_low_ns);
 	ck_assert_uint_eq(outcome.processes, 1);
 	ck_assert_uint_eq(outcome.valid & (RT_HAS_CPU | RT_HAS_PROCESSES),
 	                  RT_HAS_CPU | RT_HAS_PROCESSES);

@@ -201,7 +201,7 @@ static void run_command(uint32_t accounting, uint32_t flags, struct seen *seen)
 		seen->wait_error =
 		    rt_command_wait(command, PATIENCE_NS, &seen->outcome, sizeof(seen->outcome));
 	} while (seen->wait_error == -EINTR);
-	seen->accounting = rt_command_accounting(command);
+	seen->accounting = seen->outcome.accounting;
 	rt_command_free(command);
 	if (getrusage(RUSAGE_CHILDREN, &use) == 0)
 		seen->children_ns = to_ns(use.ru_utime) + to_ns(use.ru_stime);

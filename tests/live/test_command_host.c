@@ -89,7 +89,8 @@ static void run_commands(uint32_t method)
 
 		ck_assert(n > 0 || (n < 0 && errno == EINTR));
 		for (int i = 0; n > 0 && i < COMMANDS; i++) {
-			if (!fds[i].revents || rt_command_dispatch(commands[i]) == -ETIMEDOUT)
+			if (!fds[i].revents ||
+			    rt_command_wait(commands[i], 0, NULL, 0) == -ETIMEDOUT)
 				continue;
 			ck_assert_int_eq(finish_command(commands[i]).exit_code, 3);
 			rt_command_free(commands[i]);

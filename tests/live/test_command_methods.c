@@ -116,7 +116,6 @@ START_TEST(method_of_an_inherited_clock_acts_as_wait_and_says_so)
 	struct rt_outcome outcome;
 
 	ck_assert_int_eq(start_command(&command, opts, (const char *[]){ "true", NULL }), 0);
-	ck_assert_uint_eq(rt_command_accounting(command), RT_ACCOUNTING_WAIT);
 	outcome = finish_command(command);
 	ck_assert_uint_eq(outcome.accounting, RT_ACCOUNTING_WAIT);
 	ck_assert_uint_gt(outcome.cpu_low_ns, 0);

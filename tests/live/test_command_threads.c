@@ -234,12 +234,12 @@ START_TEST(interrupt_before_the_wait_ends_the_next_one_alone)
 }
 END_TEST
 
-START_TEST(dispatch_leaves_the_interrupt_to_a_wait)
+START_TEST(wait_of_no_time_leaves_the_interrupt_to_another)
 {
 	struct rt_command *command = start_quiet(methods[_i]);
 
 	ck_assert_int_eq(rt_command_interrupt(command), 0);
-	ck_assert_int_eq(rt_command_dispatch(command), -ETIMEDOUT);
+	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), -ETIMEDOUT);
 	ck_assert_int_eq(rt_command_wait(command, -1, NULL, 0), -EINTR);
 	end_quiet(command);
 }
@@ -322,7 +322,7 @@ int main(void)
 	tcase_add_loop_test(threads, waits_of_two_threads_return_the_same_outcome, 0, count);
 	tcase_add_loop_test(threads, interrupt_ends_the_wait_of_another_thread, 0, count);
 	tcase_add_loop_test(threads, interrupt_before_the_wait_ends_the_next_one_alone, 0, count);
-	tcase_add_loop_test(threads, dispatch_leaves_the_interrupt_to_a_wait, 0, count);
+	tcase_add_loop_test(threads, wait_of_no_time_leaves_the_interrupt_to_another, 0, count);
 	tcase_add_loop_test(threads, interrupt_ends_one_wait_of_two, 0, count);
 	tcase_add_loop_test(threads, interrupt_by_a_signal_handler_ends_the_wait, 0, count);
 	tcase_add_loop_test(threads, interrupt_in_a_forked_child_is_refused, 0, count);

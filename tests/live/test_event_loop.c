@@ -52,7 +52,7 @@ static int run_loop(struct rt_command *command)
 	ck_assert_int_ge(fd, 0);
 	do {
 		ck_assert_int_eq(is_readable(fd, WAIT_MAX_MS), 1);
-		err = rt_command_dispatch(command);
+		err = rt_command_wait(command, 0, NULL, 0);
 		wakeups++;
 	} while (err == -ETIMEDOUT);
 	ck_assert(err == 0 || err == -ECHILD);
@@ -69,7 +69,7 @@ static struct rt_command *start_cpu_alone(uint32_t method, const char *script)
 /* A look at the cgroup may be due. E.g.: the first one is 5 ms after the start. */
 static int is_quiet(void *command)
 {
-	ck_assert_int_eq(rt_command_dispatch(command), -ETIMEDOUT);
+	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), -ETIMEDOUT);
 	return is_readable(rt_command_fd(command), 0) == 0;
 }
 
@@ -89,7 +89,7 @@ START_TEST(fd_of_command_wakes_when_program_ends_and_not_before)
 
 	ck_assert_int_le(run_loop(command), WAKEUPS_MAX);
 	ck_assert_int_eq(is_readable(rt_command_fd(command), 0), 1);
-	ck_assert_int_eq(rt_command_dispatch(command), 0);
+	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), 0);
 	ck_assert_int_eq(finish_command(command).exit_code, 3);
 	ck_assert_int_eq(is_readable(rt_command_fd(command), 0), 1);
 	rt_command_free(command);
@@ -104,7 +104,7 @@ START_TEST(fd_that_is_asked_for_after_the_end_is_readable)
 	finish_command(command);
 
 	ck_assert_int_eq(is_readable(rt_command_fd(command), 0), 1);
-	ck_assert_int_eq(rt_command_dispatch(command), 0);
+	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), 0);
 	rt_command_free(command);
 }
 END_TEST
@@ -121,7 +121,7 @@ START_TEST(fd_of_command_nests_in_epoll)
 
 	do {
 		ck_assert_int_eq(epoll_wait(epoll, &seen, 1, WAIT_MAX_MS), 1);
-	} while (rt_command_dispatch(command) == -ETIMEDOUT);
+	} while (rt_command_wait(command, 0, NULL, 0) == -ETIMEDOUT);
 
 	ck_assert_int_eq(finish_command(command).signal, SIGTERM);
 	rt_command_free(command);
@@ -138,7 +138,7 @@ START_TEST(fd_of_command_wakes_for_peak_polls)
 
 	for (int i = 0; i < 5; i++) {
 		ck_assert_int_eq(is_readable(fd, WAIT_MAX_MS), 1);
-		ck_assert_int_eq(rt_command_dispatch(command), -ETIMEDOUT);
+		ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), -ETIMEDOUT);
 	}
 
 	ck_assert_int_eq(rt_command_kill(command), 0);
@@ -162,7 +162,7 @@ START_TEST(fd_of_command_after_supervisor_was_killed_wakes_when_program_ends)
 }
 END_TEST
 
-START_TEST(dispatch_continues_a_stopped_supervisor)
+START_TEST(wait_of_no_time_continues_a_stopped_supervisor)
 {
 	struct rt_command *command = start_cpu_alone(RT_ACCOUNTING_WAIT, "exec sleep 1000");
 
@@ -313,7 +313,7 @@ int main(void)
 	tcase_add_loop_test(commands, fd_of_command_nests_in_epoll, 0, all);
 	tcase_add_loop_test(commands, fd_of_command_wakes_for_peak_polls, 0, all);
 	tcase_add_test(commands, fd_of_command_after_supervisor_was_killed_wakes_when_program_ends);
-	tcase_add_test(commands, dispatch_continues_a_stopped_supervisor);
+	tcase_add_test(commands, wait_of_no_time_continues_a_stopped_supervisor);
 	tcase_add_test(trackers, fd_of_tracker_with_process_events_wakes_for_them);
 	tcase_add_test(trackers, fd_of_tracker_wakes_as_long_as_processes_are_forked);
 	tcase_add_test(trackers, fd_of_tracker_wakes_once_when_the_root_ends);

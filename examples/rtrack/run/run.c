@@ -113,9 +113,12 @@ static void report_failed_start(struct run *r, int err)
 static void begin(struct run *r)
 {
 	const struct options *o = r->options;
-	const int64_t start_ns = (int64_t)rt_command_start_ns(r->command);
 	const struct subject subject = { .argv = r->argv, .interval_ns = o->interval_ns };
+	struct rt_command_info info;
+	int64_t start_ns;
 
+	rt_command_get_info(r->command, &info, sizeof(info));
+	start_ns = (int64_t)info.start_ns;
 	follow_start_from_zero(&r->tree, rt_command_tracker(r->command), o->interval_ns, start_ns);
 	r->tree.pid = rt_command_pid(r->command);
 	r->tree.is_alone = o->no_children;

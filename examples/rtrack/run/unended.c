@@ -9,18 +9,19 @@
 void unended_outcome(struct rt_outcome *out, struct rt_command *command, const struct follow *f)
 {
 	const struct rt_metrics *m = &f->now;
-	uint64_t start_ns = rt_command_start_ns(command),
-		 cpu_ns = m->cpu_user_ns + m->cpu_system_ns;
+	uint64_t cpu_ns = m->cpu_user_ns + m->cpu_system_ns;
+	struct rt_command_info info;
 	struct tree_left left;
 
+	rt_command_get_info(command, &info, sizeof(info));
 	tree_find_left(rt_command_tracker(command), &left);
 	*out = (struct rt_outcome){
 		.size = sizeof(*out),
 		.exit_code = -1,
-		.accounting = rt_command_accounting(command),
+		.accounting = info.accounting,
 		.reasons = m->reasons | RT_REASON_LEFT_RUNNING,
-		.start_realtime_ns = m->realtime_ns - (m->monotonic_ns - start_ns),
-		.wall_ns = m->monotonic_ns - start_ns,
+		.start_realtime_ns = m->realtime_ns - (m->monotonic_ns - info.start_ns),
+		.wall_ns = m->monotonic_ns - info.start_ns,
 		.partial = ((m->valid | m->partial) & ~OF_THE_END) | RT_HAS_PROCESSES,
 		.estimated = m->estimated & ~OF_THE_END,
 		.rusage = m->rusage,
@@ -29,7 +30,6 @@ void unended_outcome(struct rt_outcome *out, struct rt_command *command, const s
 		.cpu_low_ns = cpu_ns,
 		.cpu_estimate_ns = cpu_ns,
 		.cpu_high_ns = UINT64_MAX,
-		.error_bound_ns = UINT64_MAX,
 		.peak_rss_bytes = m->peak_rss_bytes,
 		.peak_tree_bytes = m->peak_tree_bytes,
 		.peak_tree_low_bytes = m->peak_footprint_low_bytes,

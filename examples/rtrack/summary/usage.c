@@ -107,6 +107,12 @@ static void add_gpus(struct usage *u, const struct gpu_use *use)
 		u->gpu_note = "unknown";
 }
 
+/* How far the truth may be above the CPU time of a lower bound. */
+static uint64_t error_bound(const struct usage *u)
+{
+	return u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
+}
+
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
 {
 	struct gpu_use gpu = gpu_use_of(last);
@@ -124,7 +130,6 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cpu_system_ns = outcome->cpu_system_ns,
 		.cpu_low_ns = outcome->cpu_low_ns,
 		.cpu_high_ns = outcome->cpu_high_ns,
-		.error_bound_ns = outcome->error_bound_ns,
 		.accounting = outcome->accounting,
 		.reasons = outcome->reasons,
 		.complete = outcome->complete != 0,
@@ -153,6 +158,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cgroup_write_bytes = outcome->cgroup_write_bytes,
 		.cgroup_tasks_peak = outcome->cgroup_tasks_peak,
 	};
+	u->error_bound_ns = error_bound(u);
 	add_from_sample(u, last);
 	gpu.marks = u->marks;
 	gpu.busy_ns = outcome->gpu_busy_ns;
@@ -320,8 +326,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		make_partial(u, RT_HAS_CPU);
 	if (orphans || is_cgroup)
 		make_partial(u, RT_HAS_PROCESSES);
-	u->error_bound_ns =
-	    u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
+	u->error_bound_ns = error_bound(u);
 	set_peaks(u, f);
 	add_from_sample(u, f);
 	add_gpus(u, &gpu);

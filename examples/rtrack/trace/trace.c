@@ -246,7 +246,7 @@ static void follow_command(struct trace *t)
 	while (!t->is_over && !t->has_ended) {
 		size_t count = take_events(t);
 
-		t->has_ended = rt_command_dispatch(t->command) != -ETIMEDOUT;
+		t->has_ended = rt_command_wait(t->command, 0, NULL, 0) != -ETIMEDOUT;
 		if (count == 0 && !t->is_over && !t->has_ended)
 			sleep_with_command(t);
 	}

@@ -87,7 +87,7 @@ START_TEST(dispatch_goes_on_after_a_signal_to_the_caller)
 	struct rt_command *command = start_sleep(RT_ACCOUNTING_POLL, 0);
 
 	interruptions = 3;
-	ck_assert_int_eq(rt_command_dispatch(command), -ETIMEDOUT);
+	ck_assert_int_eq(rt_command_wait(command, 0, NULL, 0), -ETIMEDOUT);
 	ck_assert_uint_eq(interruptions, 0);
 	end(command);
 }

@@ -106,6 +106,7 @@ pub const RT_STRUCT_TRACE_EVENT: u32 = 17;
 pub const RT_STRUCT_TRACE_TOTALS: u32 = 18;
 pub const RT_STRUCT_GPU: u32 = 19;
 pub const RT_STRUCT_GPU_PROCESS: u32 = 20;
+pub const RT_STRUCT_COMMAND_INFO: u32 = 21;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -841,11 +842,19 @@ extern "C" {
 extern "C" {
     pub fn rt_command_tracker(c: *mut rt_command) -> *mut rt_tracker;
 }
-extern "C" {
-    pub fn rt_command_accounting(c: *const rt_command) -> u32;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_command_info {
+    pub size: u32,
+    pub accounting: u32,
+    pub start_ns: u64,
 }
 extern "C" {
-    pub fn rt_command_start_ns(c: *const rt_command) -> u64;
+    pub fn rt_command_get_info(
+        c: *const rt_command,
+        out: *mut rt_command_info,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
 }
 extern "C" {
     pub fn rt_command_signal(
@@ -893,7 +902,6 @@ pub struct rt_outcome {
     pub cgroup_write_bytes: u64,
     pub cgroup_tasks_peak: u64,
     pub estimated: u64,
-    pub error_bound_ns: u64,
     pub gpu_busy_ns: u64,
     pub gpu_memory_peak_bytes: u64,
     pub peak_needed_bytes: u64,
@@ -918,9 +926,6 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_command_fd(c: *const rt_command) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_command_dispatch(c: *mut rt_command) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

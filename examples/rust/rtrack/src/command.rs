@@ -6,7 +6,7 @@ use crate::tracker::{sample, Options};
 use crate::{check, sys, Metrics};
 use std::ffi::{CString, OsStr};
 use std::io;
-use std::mem::size_of;
+use std::mem::{size_of, size_of_val};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::RawFd;
 use std::ptr::{self, NonNull};
@@ -101,14 +101,19 @@ impl Command {
 
     /// The accounting method that the command runs at: an `RT_ACCOUNTING_` value.
     pub fn accounting(&self) -> u32 {
-        // SAFETY: the handle is live.
-        unsafe { sys::rt_command_accounting(self.0.as_ptr()) }
+        self.info().accounting
     }
 
     /// When the program was started: ns of `CLOCK_MONOTONIC`.
     pub fn start_ns(&self) -> u64 {
-        // SAFETY: the handle is live.
-        unsafe { sys::rt_command_start_ns(self.0.as_ptr()) }
+        self.info().start_ns
+    }
+
+    fn info(&self) -> sys::rt_command_info {
+        let mut out = sys::rt_command_info::default();
+        // SAFETY: the handle is live, and the struct is passed with its size.
+        unsafe { sys::rt_command_get_info(self.0.as_ptr(), &mut out, size_of_val(&out)) };
+        out
     }
 
     /// Take a sample of the process tree of the program.
@@ -149,8 +154,8 @@ impl Command {
     /// Do what is due, without waiting. Returns whether the program has ended: then
     /// [`Command::wait`] returns at once.
     pub fn dispatch(&self) -> io::Result<bool> {
-        // SAFETY: the handle is live.
-        match check(unsafe { sys::rt_command_dispatch(self.0.as_ptr()) }) {
+        // SAFETY: the handle is live, and no outcome is asked for.
+        match check(unsafe { sys::rt_command_wait(self.0.as_ptr(), 0, std::ptr::null_mut(), 0) }) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Ok(false),
             other => other.map(|_| true),
         }
