@@ -366,7 +366,7 @@ static uint32_t pages_of(const struct rti_mapped_range *range)
 	                         range->size_pages);
 }
 
-/* Whether what a process maps more than when it was read is its own, PSS does not show.
+/* PSS says nothing of what a process has mapped since it was read, so that is not added up.
  *
  * Programs map the same libraries, and were read at different times, which need not be in common:
  * only what images of members have by PSS adds up over programs. */

@@ -142,7 +142,9 @@ static void end_image(struct rti_tree *tree, const struct rti_member *m, struct 
 		    rti_max(tree->memory.repeated_bytes, rti_pages_to_bytes(tree->ctx, repeated));
 }
 
-static void read_image(struct rti_tree *tree, struct rti_member *m, struct rti_image *image)
+/* sharers: see rti_image. */
+static void read_image(struct rti_tree *tree, struct rti_member *m, struct rti_image *image,
+                       uint32_t sharers)
 {
 	uint64_t started_ns = tree->ctx->platform->thread_cpu_ns();
 	struct image_read r = { .mapped = &tree->memory.mapped,
@@ -166,6 +168,7 @@ static void read_image(struct rti_tree *tree, struct rti_member *m, struct rti_i
 	if (err == 0) {
 		m->pss.lazy_free_bytes = r.lazy_free_kib * 1024;
 		end_image(tree, m, &r);
+		image->sharers = sharers;
 		tree->memory.mapped_sum.unread_shmem = 0; /* what was read was not unmapped */
 	} else if (err == -ENOSPC) {
 		forget_images(tree);
@@ -265,9 +268,9 @@ static bool read_own(struct rti_tree *tree, struct rti_member *m)
 		m->pss.image = calloc(1, sizeof(*m->pss.image));
 	if (!m->pss.image)
 		return false;
-	read_image(tree, m, m->pss.image);
-	if (m->memory.program >= 0)
-		m->pss.image->sharers = tree->memory.mapped.programs[m->memory.program].members;
+	read_image(tree, m, m->pss.image,
+	           m->memory.program < 0 ? 1
+	                                 : tree->memory.mapped.programs[m->memory.program].members);
 	return true;
 }
 
@@ -276,7 +279,7 @@ struct own_images {
 	uint64_t cost_ns; /* of reading all */
 	uint64_t read_ns; /* of one of them */
 	bool is_any_due;
-	bool are_apart; /* they were read at different times */
+	bool are_due; /* all together: one that can be read is, or they were read apart */
 };
 
 static struct own_images find_own_due(struct rti_tree *tree)
@@ -292,38 +295,37 @@ static struct own_images find_own_due(struct rti_tree *tree)
 		}
 		m->pss.is_image_due = is_own_due(tree, m) && can_read(tree, m);
 		all.is_any_due |= m->pss.is_image_due;
-		if (is_short(tree, m))
-			all.cost_ns += cost_of(tree, m);
+		if (!is_short(tree, m) || m->pss.smaps.error < 0)
+			continue;
+		all.cost_ns += cost_of(tree, m);
+		all.are_due |= m->pss.is_image_due;
 		if (!m->pss.image || !m->pss.image->is_read)
 			continue;
-		all.are_apart |= all.read_ns && all.read_ns != m->pss.image->read_ns;
+		all.are_due |= all.read_ns && all.read_ns != m->pss.image->read_ns;
 		all.read_ns = m->pss.image->read_ns;
 	}
 	return all;
 }
 
 /* If one is due, all are read together: see mapped.h. For that, an image waits until the budget
- * allows it, unless it never will. Those that were not read together are due then, too. */
+ * allows it, unless it never will. What could not be read is tried again alone. */
 static bool read_all_own(struct rti_tree *tree)
 {
 	struct own_images all = find_own_due(tree);
-	bool has_read = false, reads_all, waits;
+	bool can_have_all =
+		 tree->memory.is_forced || rti_pss_can_afford(&tree->pss_budget, all.cost_ns),
+	     reads_all = all.are_due && can_have_all, has_read = false,
+	     waits = !can_have_all && all.cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
 
-	reads_all = tree->memory.is_forced || rti_pss_can_afford(&tree->pss_budget, all.cost_ns);
-	waits = !reads_all && all.cost_ns <= rti_pss_saved_max_ns(&tree->pss_budget);
-	if (waits && all.are_apart)
-		tree->memory.images_next_ns = tree->now_ns + RTI_SELDOM_NS;
-	if (!all.is_any_due && !(reads_all && all.are_apart))
-		return false;
-	for (size_t i = 0; i < tree->table.count; i++) {
+	if (all.are_due && waits)
+		lack_image(tree);
+	for (size_t i = 0; (all.is_any_due || reads_all) && i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
+		bool is_alone = !m->pss.image || m->pss.smaps.error < 0;
 
-		if (!rti_memory_counts(&m->memory) || !needs_own_image(tree, m))
-			continue;
-		if (reads_all || (m->pss.is_image_due && !(waits && m->pss.image)))
+		if (rti_memory_counts(&m->memory) && needs_own_image(tree, m) &&
+		    (reads_all || (m->pss.is_image_due && (is_alone || !waits))))
 			has_read |= read_own(tree, m);
-		else if (m->pss.is_image_due)
-			lack_image(tree);
 	}
 	return has_read;
 }
@@ -354,8 +356,7 @@ bool rti_images_read_due(struct rti_tree *tree)
 		m = find_reader(tree, (int)i);
 		if (!m)
 			continue;
-		read_image(tree, m, &program->image);
-		program->image.sharers = program->alike;
+		read_image(tree, m, &program->image, program->alike);
 		has_read = true;
 	}
 	has_read |= read_all_own(tree);

@@ -489,9 +489,15 @@ START_TEST(member_that_maps_much_and_cannot_be_read_has_no_other_one_read_again)
 		run_and_write(1);
 	}
 	check_reads(1, 1, 0, 0);
+	for (unsigned i = 2; i <= 4; i++) {
+		sample_pool_after(SECOND);
+		check_reads(1, i, 0, 0);
+	}
 	faults_on_open("101/smaps", 0);
 	sample_pool_after(SECOND);
-	check_reads(2, 2, 0, 0);
+	check_reads(1, 5, 0, 0);
+	sample_pool_after(SECOND);
+	check_reads(2, 6, 0, 0);
 }
 END_TEST
 
