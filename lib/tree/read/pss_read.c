@@ -350,11 +350,6 @@ uint64_t rti_pss_now(const struct rti_context *ctx, const struct rti_member *m)
 	return carry_on(ctx, m, m->pss.pss_bytes, m->memory.look.rss_pages);
 }
 
-static bool was_read(const struct rti_page_read *read, uint64_t now_ns)
-{
-	return read->tried_at_ns == now_ns && read->error >= 0;
-}
-
 static void add_member(const struct rti_tree *tree, const struct rti_member *m,
                        struct rti_memory_reads *reads, uint64_t *drift)
 {
@@ -364,7 +359,9 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 
 	if (!reads->error && rti_page_is_unreadable(&pss->rollup, tree->now_ns))
 		reads->error = pss->rollup.error;
-	if (was_read(&pss->rollup, tree->now_ns) || was_read(&pss->smaps, tree->now_ns))
+	/* Also of one that has ended since: its other pages count for this sample, too. */
+	if (pss->at_ns == tree->now_ns ||
+	    (pss->smaps.tried_at_ns == tree->now_ns && pss->smaps.error >= 0))
 		reads->lazy_free_bytes += pss->lazy_free_bytes;
 	/* E.g.: it unmaps memory. The pages are there for some time after the mapping is gone. */
 	if (tree->memory.is_forced)

@@ -327,6 +327,30 @@ START_TEST(mappings_that_are_read_show_what_was_freed_lazily)
 }
 END_TEST
 
+static void end_root(void *arg)
+{
+	(void)arg;
+	fixture_write(&fix.root, "proc/100/statm", "0 0 0 0 0 0 0");
+}
+
+/* Its pages still count for this sample. */
+START_TEST(lazily_freed_memory_of_a_member_that_ended_while_it_was_read_is_not_needed)
+{
+	struct rt_metrics m;
+
+	write_pool(0);
+	track((struct rt_opts){ .pss_share = 1 });
+	sample_pool_after(0);
+	processes[ROOT].lazy_kib = kib(100);
+	run_and_write(ROOT);
+	faults_before_open("100/smaps_rollup", end_root, NULL);
+	ck_assert_int_eq(rt_tracker_read_memory(fix.tracker), 0);
+	m = sample_pool_after(MS);
+	ck_assert_uint_eq(m.footprint_bytes, pages_to_bytes(ANON + FILES));
+	ck_assert_uint_eq(m.needed_bytes, pages_to_bytes(ANON - 100));
+}
+END_TEST
+
 /* A file that no parser knows. */
 START_TEST(mappings_that_cannot_be_parsed_are_no_image)
 {
@@ -689,6 +713,8 @@ int main(void)
 	tcase_add_test(reads, mappings_that_cannot_be_read_leave_anonymous_memory_exact);
 	tcase_add_test(reads, mappings_are_read_again_though_pss_cannot_be);
 	tcase_add_test(reads, mappings_that_are_read_show_what_was_freed_lazily);
+	tcase_add_test(reads,
+	               lazily_freed_memory_of_a_member_that_ended_while_it_was_read_is_not_needed);
 	tcase_add_test(reads, mappings_that_cannot_be_parsed_are_no_image);
 	tcase_add_loop_test(parts, parts_of_a_file_add_up_over_members_that_map_as_much, 0, 2);
 	tcase_add_loop_test(parts, program_is_read_again_once_twice_as_many_members_map_much, 0, 2);
