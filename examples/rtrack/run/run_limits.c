@@ -253,7 +253,9 @@ static void check_account(struct limits *l)
 	bytes = m.cgroup_memory_anon_bytes + m.cgroup_memory_shmem_bytes;
 	if (bytes <= limit || !read_memory(l, false, &read))
 		return;
-	lazy = read.footprint_bytes - read.footprint_file_bytes - read.needed_bytes;
+	/* What could not be read may have been freed, too. E.g.: the command exits. */
+	lazy = read.footprint_bytes - read.footprint_file_bytes -
+	       (read.valid & RT_HAS_NEEDED ? read.needed_bytes : read.needed_low_bytes);
 	if (bytes - (lazy < bytes ? lazy : bytes) > limit)
 		pass(l, LIMIT_MEMORY, bytes - lazy, "at least ");
 }
