@@ -317,8 +317,8 @@ void rti_mapped_add(struct rti_mapped *mapped, int program, const struct rti_map
 		p->reader = *look;
 }
 
-/* The pages of a range that a process has for itself. In PSS, a page that all of them have counts as
- * one of so many: what is more is its own. */
+/* The pages of a range that a process has for itself. In PSS, a page that all of them have counts
+ * as one of so many: what is more is its own. */
 static double own_pages(const struct rti_image_part *part, uint32_t sharers)
 {
 	double pages = (double)part->pages, pss = (double)part->pss_pages;
