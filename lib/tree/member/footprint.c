@@ -140,8 +140,9 @@ struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts)
 	out.all = out.needed;
 	add_mapped(facts, RTI_MAPPED_FILE, &out.all, &out.file);
 	out.file_high = rti_subtract_saturated(out.all.high, out.needed.high);
-	out.anon_share = share_of(rti_subtract_saturated(out.anon, reads->own_anon_bytes),
-	                          reads->sharer_pages * facts->page_size);
+	out.anon_share = share_of(
+	    rti_subtract_saturated(out.anon, reads->own_anon_bytes + reads->fresh_anon_bytes),
+	    (reads->sharer_pages - reads->fresh_pages) * facts->page_size);
 	out.mapped_share = share_of(out.file + out.shmem, reads->mapped_pages * facts->page_size);
 	out.needed.bytes = rti_subtract_saturated(out.needed.bytes, reads->lazy_free_bytes);
 	out.needed.low = rti_subtract_saturated(

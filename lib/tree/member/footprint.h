@@ -35,6 +35,8 @@ struct rti_memory_reads {
 	uint64_t swap_bytes;
 	uint64_t own_anon_bytes;             /* of the other members */
 	uint64_t sharer_pages, mapped_pages; /* as statm has them: a page counts for each member */
+	/* The part of shared_anon_bytes and of sharer_pages that this sample has read. */
+	uint64_t fresh_anon_bytes, fresh_pages;
 	uint64_t lazy_free_bytes;
 	/* Anonymous memory that this sample was to read and has not seen mapped: it may be on its
 	 * way out, or have been freed lazily. */
@@ -62,7 +64,8 @@ struct rti_footprint {
 	uint64_t copied_bytes; /* the copies alone */
 	uint64_t rss_bytes;    /* sum over the members */
 	uint64_t file_high;    /* upper bound of file */
-	/* What a member has of the pages that it shares: of anonymous ones, and of what it maps. */
+	/* What a member that this sample has not read has of the pages that it shares: of anonymous
+	 * ones, and of what it maps. */
 	double anon_share, mapped_share;
 	uint64_t pss_bytes;
 	bool is_pss_read;

@@ -387,6 +387,10 @@ static void add_member(const struct rti_tree *tree, const struct rti_member *m,
 		return;
 	}
 	reads->shared_anon_bytes += carry_on(tree->ctx, m, pss->anon_bytes, anon_pages);
+	if (pss->at_ns == tree->now_ns) {
+		reads->fresh_anon_bytes += carry_on(tree->ctx, m, pss->anon_bytes, anon_pages);
+		reads->fresh_pages += anon_pages;
+	}
 	*drift = rti_min(*drift, pss->drift);
 	reads->oldest_ns = rti_min(reads->oldest_ns, pss->at_ns);
 }

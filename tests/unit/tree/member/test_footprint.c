@@ -339,6 +339,12 @@ START_TEST(shares_of_members_divide_what_they_share)
 
 	ck_assert_double_eq_tol(f.anon_share, (double)SHARED / SHARERS, 1e-9);
 	ck_assert_double_eq_tol(f.mapped_share, (double)(SHMEM + FILES) / 1000, 1e-9);
+	/* One was read just now, and has 70 of its 100 pages. The others have the rest. */
+	reads.fresh_pages = 100;
+	reads.fresh_anon_bytes = 70 * PAGE;
+	f = rti_footprint_of(&facts);
+	ck_assert_double_eq_tol(f.anon_share, (double)(SHARED - 70) / (SHARERS - 100), 1e-9);
+	reads.fresh_pages = reads.fresh_anon_bytes = 0;
 	reads.sharer_pages = reads.mapped_pages = 0; /* nothing is shared, and nothing is mapped */
 	f = rti_footprint_of(&facts);
 	ck_assert_double_eq(f.anon_share, 1);
