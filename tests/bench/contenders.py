@@ -260,7 +260,7 @@ RTRACK_DEFAULT = of_driver("rtrack default", "this library, all defaults", "benc
                            "default")
 RTRACK_DEFAULT_TEXT = of_driver("rtrack default text", "this library, all defaults, text",
                                 "bench-with-rtrack", "default-text", "proc")
-RTRACK_DEFAULT_NO_PSS = of_driver("rtrack default without PSS", "this library, no reads of PSS",
+RTRACK_DEFAULT_NO_PSS = of_driver("rtrack default without PSS", "this library, no reads of memory",
                                   "bench-with-rtrack", "default-no-pss")
 RTRACK_GPU = of_driver("rtrack gpu", "this library, with GPUs", "bench-with-rtrack", "gpu")
 FLOOR = of_driver("floor", "the floor: CPU clocks", "bench-with-floor", "clocks")

@@ -45,11 +45,11 @@ class Paced:
     """Whether it is measured after a warm-up, in which the library changes its method if it ever
     does. Else it is measured from the second sample on."""
     at_most: Optional[float] = None
-    """The target: the cost as a multiple of that of the floor. Of a tree, without PSS."""
+    """The target: the cost as a multiple of that of the floor. Without reads of memory."""
     share_at_most: Optional[float] = None
-    """The target: percent of one CPU without PSS, which has a budget of 1 % of its own."""
+    """The target: percent of one CPU without reads of memory, which have a budget of their own."""
     clocks_at_least: Optional[float] = None
-    """The target: how many times it costs, without PSS, to read a CPU clock of each process."""
+    """The target: how many times it costs, without those, to read a CPU clock of each process."""
 
     @property
     def key(self) -> str:

@@ -35,14 +35,14 @@ A sample as users take it: with all default options, one each interval, while {f
 and end elsewhere in each second. *µs* is its CPU time, and *of a core* the share of one CPU that
 samples at this interval take. The floor is a program that keeps the same files open and only reads
 them, for all that a tracker has by default: of a tree two CPU clocks, `stat`, `statm`, `io` and
-`status` of each process. PSS of a tree is not in it, since a tracker reads that as its budget of
-CPU time allows: a small program in each sample, since what it shares with others may have changed.
-*Without PSS* estimates it (`RT_OPT_NO_MEMORY_READS`), as the floor does not read it. Nor does the
-floor look for new members, or find out whether other threads have switched. *Once warm* is after
-the library has changed its method, if it ever does: see *read by*. *Text* may not use BPF. Other
-tools read less: no PSS, and of the system neither pressure nor file systems. Of a tree of {large}
-processes no program may keep all files open: there the floor reads one CPU clock of each, which
-tells no more than which of them have run.
+`status` of each process. What the footprint of a tree takes besides is not in it: a tracker reads
+`smaps` and `smaps_rollup` as its budget of CPU time allows. *Without reads* estimates the footprint
+(`RT_OPT_NO_MEMORY_READS`), as the floor does not read them. Nor does the floor look for new
+members, or find out whether other threads have switched. *Once warm* is after the library has
+changed its method, if it ever does: see *read by*. *Text* may not use BPF. Other tools read less:
+of a tree not what its processes share, and of the system neither pressure nor file systems. Of a
+tree of {large} processes no program may keep all files open: there the floor reads one CPU clock of
+each, which tells no more than which of them have run.
 
 {paced}
 Each row has its own processes and programs. All contenders take their samples in the same
@@ -77,9 +77,9 @@ In a loop without pause, with the requested figures alone:
 - **This library** is used through its header, with default options except for the requested
   figures. *PSS at any cost* allows it to read PSS in each sample at any cost (`pss_share` 1000); it
   then reads PSS of all processes of the tree, since what one shares less, another has more of.
-  Only of a tree of less than 256 processes it reads none if none ran. Otherwise PSS may take 1 %
-  of a CPU, so in a loop without pause most of it comes from earlier reads. The other tools cannot
-  skip reads that would give the same result.
+  Only of a tree of less than 256 processes it reads none if none ran. Otherwise PSS is read as far
+  as 1 % of a CPU allows, so in a loop without pause most of it comes from earlier reads. The other
+  tools cannot skip reads that would give the same result.
 - *Read by* is how the library read the members of a tree in the measurement. *Text* is the files of
   `/proc`. *BPF* is a program in the kernel that reads all members in one call. The library switches
   to BPF when reading files has cost as much as loading the BPF program. *This library, text* is the
@@ -99,8 +99,8 @@ In a loop without pause, with the requested figures alone:
 The last column is how many times faster than the same peer the floor is, or what the floor takes
 up to its own first sample. A program that only reads the same files cannot be faster here. If that
 value misses the target, files cannot meet the target on this system. Of a start it is what GNU time
-adds. PSS has a budget of 1 % of a CPU by itself, so the share of a CPU that a large tree takes is
-that without PSS.
+adds. Reads of memory have a budget of 1 % of a CPU by themselves, so the share of a CPU that a
+large tree takes is that without them.
 
 {targets}
 
@@ -290,7 +290,7 @@ class Report:
 
     def paced(self) -> str:
         return table(["one sample of", "interval", "µs", "of a core", "read by", "times the floor",
-                      "without PSS, times the floor", "text, times the floor",
+                      "without reads, times the floor", "text, times the floor",
                       "libproc2, times this library", "psutil, times this library"],
                      [self.paced_row(one) for one in paced.FULL])
 

@@ -7,7 +7,7 @@
  *   text    may not load a BPF program, so that all figures come from files
  *   default all default options
  *   default-text  likewise, and it may not load a BPF program
- *   default-no-pss  likewise, and it estimates PSS and reads none
+ *   default-no-pss  likewise, and it estimates the footprint and reads nothing for that
  *   events  receives process events; text-events: those of the proc connector */
 #include "driver.h"
 
