@@ -2049,8 +2049,9 @@ RT_API int rt_command_kill(struct rt_command *c);
 /** rt_outcome.peak_tree_kind: cgroup_memory_peak_bytes, if no sample saw a sum. It includes the
  * page cache, and does not depend on samples.
  * @since 0.1
- * @since 0.3 Only if there is no other. The bit of the peak is in `estimated`: the cgroup is not
- * charged for pages of files that other processes have read before. */
+ * @since 0.3 Only if there is no other, nor the peak of a process. The bit of the peak is in
+ * `estimated`: the cgroup is not charged for pages of files that other processes have read
+ * before. */
 #define RT_PEAK_CGROUP 3
 /** rt_outcome.peak_tree_kind: the footprint, each page once. @since 0.3 */
 #define RT_PEAK_FOOTPRINT 4
@@ -2156,7 +2157,7 @@ struct rt_outcome {
 	/** RT_HAS_PEAK_FOOTPRINT. Upper bound; UINT64_MAX if none is known. @since 0.3 */
 	uint64_t peak_needed_high_bytes;
 	/** RT_HAS_PEAK_FOOTPRINT. The parts of the largest footprint that was seen, as in
-	 * rt_metrics, and the swap space at that time. @since 0.3 */
+	 * rt_metrics, and the swap space at that time; all 0 if none was seen. @since 0.3 */
 	uint64_t footprint_anon_bytes;
 	uint64_t footprint_shmem_bytes;   /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */
 	uint64_t footprint_file_bytes;    /**< RT_HAS_PEAK_FOOTPRINT. As above. @since 0.3 */

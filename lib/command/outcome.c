@@ -199,6 +199,19 @@ static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 	out->footprint_swap_bytes = parts->swap;
 }
 
+/* The tree held at least the largest peak of one process, which the kernel knows, though no sample
+ * or poll need have seen it. That is no bound: what was not read may be mapped several times. */
+static void raise_to_largest_process(const struct findings *f, struct rt_outcome *out)
+{
+	if (!f->facts.is_rss_counted_once || !((out->valid | out->partial) & RT_HAS_PEAK_RSS) ||
+	    out->peak_tree_bytes >= out->peak_rss_bytes)
+		return;
+	out->peak_tree_kind = RT_PEAK_FOOTPRINT;
+	out->peak_tree_bytes = out->peak_rss_bytes;
+	out->partial |= RT_HAS_PEAK_FOOTPRINT;
+	out->estimated &= ~RT_HAS_PEAK_FOOTPRINT;
+}
+
 /* An account of the cgroup is a lower bound if a process ran outside of it. */
 static void mark_account(struct rt_outcome *out, uint64_t domain, bool is_whole)
 {
@@ -214,6 +227,7 @@ static void set_tree_peak(struct rt_command *c, const struct findings *f, struct
 
 	out->peak_tree_high_bytes = out->peak_needed_high_bytes = UINT64_MAX;
 	set_seen_peak(f, out);
+	raise_to_largest_process(f, out);
 	if (err < 0)
 		return;
 	mark_account(out, RT_HAS_CGROUP_MEMORY, !(cgroup->left & RTI_CGROUP_MEMORY));

@@ -12,6 +12,7 @@
 #include "tree/scan/discovery.h"
 #include "tree/memory/memory.h"
 #include "tree/memory/memory_note.h"
+#include "tree/memory/memory_peak.h"
 #include "tree/exits/exit_accounting.h"
 #include "tree/gpu/gpu.h"
 #include "tree/scan/kernel_account.h"
@@ -284,6 +285,7 @@ void rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out)
 		.cgroup_cpu_ns = tree->ledger.cgroup_user_ns + tree->ledger.cgroup_system_ns,
 		.cgroup_lag_ns = tree->supervised.cgroup_lag_ns,
 		.is_covered_by_cgroup = tree->ledger.is_covered_by_cgroup,
+		.is_rss_counted_once = rti_memory_counts_once(tree),
 		.footprint_parts = tree->peaks.parts,
 		.left_cgroup = tree->supervised.left_cgroup,
 		.gpu_memory_peak = rti_tree_gpu_peak(tree),

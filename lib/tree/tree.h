@@ -131,6 +131,7 @@ struct rti_tree_facts {
 	uint64_t cgroup_lag_ns;    /* by how much the account of any cgroup may lag behind */
 	/* the cgroup's CPU time holds all that members' accounts do */
 	bool is_covered_by_cgroup;
+	bool is_rss_counted_once;             /* no member is known to map pages several times */
 	struct rti_footprint footprint_parts; /* of the largest footprint that was seen */
 	uint32_t left_cgroup; /* RTI_LEFT_ value: members that have left the program's cgroup */
 	struct rti_gpu_peak gpu_memory_peak;

@@ -89,6 +89,14 @@ class Json(Case):
         self.assertTrue(
             high is None or high >= max(got["peak_tree_bytes"], got["peak_tree_low_bytes"]), got)
 
+    def test_memory_of_command_that_ends_at_once_is_known_or_null(self) -> None:
+        for _ in range(10):
+            got = self.summary("run", "true")
+            rss = got["peak_rss_bytes"]
+            self.assertGreaterEqual(got["peak_footprint_bytes"] or rss or 0, rss or 0)
+            parts = set(got["footprint"].values())
+            self.assertTrue(got["footprint"]["anon_bytes"] or parts == {None}, parts)
+
     def test_cpu_estimate_is_the_lower_bound(self) -> None:
         got = self.summary("run", "--accounting", "wait", *python(busy(0.2)))["accounting"]
         self.assertEqual(got["level"], "wait")

@@ -113,6 +113,15 @@ static uint64_t error_bound(const struct usage *u)
 	return u->cpu_high_ns == UINT64_MAX ? UINT64_MAX : u->cpu_high_ns - u->cpu_low_ns;
 }
 
+/* Each process has anonymous memory. E.g.: the command ended before its memory was read. */
+static void forget_unseen_parts(struct usage *u)
+{
+	if (u->footprint_anon_bytes > 0)
+		return;
+	u->footprint_anon_bytes = u->footprint_shmem_bytes = u->footprint_file_bytes =
+	    u->footprint_hugetlb_bytes = u->footprint_swap_bytes = UINT64_MAX;
+}
+
 void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const struct follow *last)
 {
 	struct gpu_use gpu = gpu_use_of(last);
@@ -159,6 +168,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
 		.cgroup_tasks_peak = outcome->cgroup_tasks_peak,
 	};
 	u->error_bound_ns = error_bound(u);
+	forget_unseen_parts(u);
 	add_from_sample(u, last);
 	gpu.marks = u->marks;
 	gpu.busy_ns = outcome->gpu_busy_ns;
@@ -190,6 +200,7 @@ static void set_peaks(struct usage *u, const struct follow *f)
 	u->footprint_file_bytes = f->largest.footprint_file_bytes;
 	u->footprint_hugetlb_bytes = f->largest.footprint_hugetlb_bytes;
 	u->footprint_swap_bytes = f->largest.swap_bytes;
+	forget_unseen_parts(u);
 }
 
 static void make_partial(struct usage *u, uint64_t bits)

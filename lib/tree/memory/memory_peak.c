@@ -116,15 +116,9 @@ static void keep_parts(struct rti_footprint *largest, const struct rti_footprint
 	largest->shmem -= rti_min(moment->suspected_bytes - moment->copied_bytes, moment->shmem);
 }
 
-/* What the footprint has been at least, though no sample or poll need have seen it: the largest peak
- * of one member, which the kernel knows. 0 if that may have a page several times, since a process
- * has mapped it as often. It is no bound: what was not read may have been. */
-static uint64_t peak_floor(const struct rti_tree *tree)
+bool rti_memory_counts_once(const struct rti_tree *tree)
 {
-	const struct rti_memory_state *memory = &tree->memory;
-	bool counts_once = memory->repeated_bytes == 0 && memory->shmem_max_bytes < SHMEM_ONCE_MAX;
-
-	return counts_once ? tree->peak_rss_bytes : 0;
+	return tree->memory.repeated_bytes == 0 && tree->memory.shmem_max_bytes < SHMEM_ONCE_MAX;
 }
 
 static void take_moment(struct rti_tree *tree)
@@ -157,7 +151,9 @@ static void take_moment(struct rti_tree *tree)
 	raise_to(&peaks->pss_bytes, moment->is_pss_read ? moment->pss_bytes : 0);
 	take_bounds(&peaks->all, &all);
 	take_bounds(&peaks->needed, &needed);
-	raise_peak(&peaks->all, peak_floor(tree), true);
+	/* No poll saw the peak of the largest member, which the kernel knows. */
+	if (rti_memory_counts_once(tree))
+		raise_peak(&peaks->all, tree->peak_rss_bytes, true);
 }
 
 static void set_peak(const struct rti_peak *peak, uint64_t *bytes, uint64_t *low, uint64_t *high)

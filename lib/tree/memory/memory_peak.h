@@ -8,6 +8,11 @@
 /* Take a sample into the peaks, and fill them in. */
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
 
+/* Whether RSS of a member counts each page once, by all that is known. Then the footprint has been
+ * as large as the largest peak of a member. That is no bound: what was not read may be mapped
+ * several times. */
+bool rti_memory_counts_once(const struct rti_tree *tree);
+
 /* Look for peaks between two samples: at the memory of all members, with new ones. */
 void rti_memory_peak_poll(struct rti_tree *tree);
 

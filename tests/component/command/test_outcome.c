@@ -26,9 +26,11 @@ static struct {
 	bool is_io_whole;
 	bool is_populated;
 	bool is_cpu_short;
-	bool is_counted;   /* by BPF programs */
-	unsigned outgrown; /* so many accounts of the supervisor lack something */
-	unsigned unseen;   /* so many times the supervisor has a child that the sample has not */
+	uint64_t unseen_peak; /* RT_HAS_PEAK_FOOTPRINT: no sample saw any memory */
+	bool is_repeated;     /* a process maps pages several times */
+	bool is_counted;      /* by BPF programs */
+	unsigned outgrown;    /* so many accounts of the supervisor lack something */
+	unsigned unseen;      /* so many times the supervisor has a child that the sample has not */
 } says;
 
 static unsigned looks; /* at the end of a command */
@@ -62,7 +64,7 @@ int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_si
 	out->partial = (out->partial | RT_HAS_PEAK_FOOTPRINT) & ~out->valid;
 	out->valid &= ~says.lacking;
 	out->estimated = says.estimated;
-	out->partial &= ~says.estimated;
+	out->partial &= ~(says.estimated | says.unseen_peak);
 	out->reasons = 0;
 	out->peak_rss_bytes = says.peak_rss_bytes;
 	out->peak_footprint_bytes = out->peak_tree_bytes = says.peak_tree_bytes;
@@ -82,6 +84,7 @@ void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_fact
 	out->alive_peak = 2;
 	out->is_covered_by_cgroup = true;
 	out->cgroup_cpu_ns = says.cgroup_cpu_ns;
+	out->is_rss_counted_once = !says.is_repeated;
 	out->footprint_parts = says.parts;
 }
 
@@ -238,20 +241,54 @@ START_TEST(figures_of_members_are_lower_bounds_if_one_is_missing_unless_bpf_coun
 }
 END_TEST
 
-/* The tree has raised its peak to that of the largest process where that counts each page once. */
-START_TEST(peak_and_its_bound_are_those_of_the_tree)
+/* The kernel knows the peak of the process all the same. A charge of the cgroup has page cache, and
+ * lacks files that others have read. What a process maps several times is in its RSS as often. */
+static const struct {
+	uint64_t rss;
+	bool is_repeated;
+	uint64_t tree;
+	uint32_t kind;
+} unseen_cases[] = {
+	{ 9, false, 9, RT_PEAK_FOOTPRINT },
+	{ 9, true, 7, RT_PEAK_CGROUP },
+	{ 0, false, 7, RT_PEAK_CGROUP },
+};
+
+START_TEST(peak_that_no_sample_saw_is_that_of_the_largest_process)
 {
 	struct rt_outcome outcome;
+	bool is_raised = unseen_cases[_i].kind == RT_PEAK_FOOTPRINT;
+
+	says.unseen_peak = RT_HAS_PEAK_FOOTPRINT;
+	says.peak_rss_bytes = unseen_cases[_i].rss * MIB;
+	says.is_repeated = unseen_cases[_i].is_repeated;
+	says.lacking = unseen_cases[_i].rss ? 0 : RT_HAS_PEAK_RSS;
+	says.peak_tree_bytes = 0;
+	outcome = run();
+	ck_assert_uint_eq(outcome.peak_tree_bytes, unseen_cases[_i].tree * MIB);
+	ck_assert_uint_eq(outcome.peak_tree_low_bytes, 0);
+	ck_assert_uint_eq(outcome.peak_tree_kind, unseen_cases[_i].kind);
+	ck_assert_int_eq((outcome.partial & RT_HAS_PEAK_FOOTPRINT) != 0, is_raised);
+	ck_assert_int_eq((outcome.estimated & RT_HAS_PEAK_FOOTPRINT) != 0, !is_raised);
+}
+END_TEST
+
+/* The kernel knows of 9 MiB in one process. What that maps several times is in its RSS as often. */
+START_TEST(peak_of_the_tree_is_at_least_that_of_its_largest_process)
+{
+	struct rt_outcome outcome;
+	bool is_repeated = _i & 1, is_estimated = _i & 2, remains = is_estimated && is_repeated;
 
 	says.peak_rss_bytes = 9 * MIB;
+	says.is_repeated = is_repeated;
 	says.peak_tree_low_bytes = 3 * MIB;
-	says.estimated = _i ? RT_HAS_PEAK_FOOTPRINT : 0;
+	says.estimated = is_estimated ? RT_HAS_PEAK_FOOTPRINT : 0;
 	says.memory_error = -ENOENT;
 	outcome = run();
-	ck_assert_uint_eq(outcome.peak_tree_bytes, 6 * MIB);
+	ck_assert_uint_eq(outcome.peak_tree_bytes, (is_repeated ? 6 : 9) * MIB);
 	ck_assert_uint_eq(outcome.peak_tree_low_bytes, 3 * MIB);
-	ck_assert_int_eq((outcome.estimated & RT_HAS_PEAK_FOOTPRINT) != 0, _i);
-	ck_assert_int_eq((outcome.partial & RT_HAS_PEAK_FOOTPRINT) != 0, !_i);
+	ck_assert_int_eq((outcome.estimated & RT_HAS_PEAK_FOOTPRINT) != 0, remains);
+	ck_assert_int_eq((outcome.partial & RT_HAS_PEAK_FOOTPRINT) != 0, !remains);
 	ck_assert_uint_eq(outcome.peak_tree_kind, RT_PEAK_FOOTPRINT);
 }
 END_TEST
@@ -401,7 +438,9 @@ int main(void)
 	tcase_add_loop_test(
 	    marks, figures_of_members_are_lower_bounds_if_one_is_missing_unless_bpf_counted_all, 0,
 	    2);
-	tcase_add_loop_test(marks, peak_and_its_bound_are_those_of_the_tree, 0, 2);
+	tcase_add_loop_test(marks, peak_of_the_tree_is_at_least_that_of_its_largest_process, 0, 4);
+	tcase_add_loop_test(marks, peak_that_no_sample_saw_is_that_of_the_largest_process, 0,
+	                    sizeof(unseen_cases) / sizeof(unseen_cases[0]));
 	tcase_add_test(marks, parts_of_the_peak_are_those_of_the_largest_footprint);
 	tcase_add_loop_test(marks, count_of_processes_is_a_lower_bound_if_another_child_came, 0, 2);
 	tcase_add_loop_test(marks, io_of_the_cgroup_is_a_lower_bound_unless_it_is_whole, 0, 3);
