@@ -278,7 +278,9 @@ struct rt_tracker;
 #define RT_HAS_CGROUP_CPU_TIME 0x1000000000ULL
 #define RT_HAS_HUGEPAGES 0x2000000000ULL /**< System: huge pages of hugetlbfs. @since 0.3 */
 #define RT_HAS_ZFS_ARC 0x4000000000ULL   /**< System: the cache of ZFS (ARC). @since 0.3 */
-#define RT_HAS_RATE 0x10000000000ULL     /**< rt_delta only: figures per time. @since 0.1 */
+/** Cgroup: reclaimable slab, the part of kernel memory that the kernel can drop. @since 0.3 */
+#define RT_HAS_CGROUP_MEMORY_SLAB 0x8000000000ULL
+#define RT_HAS_RATE 0x10000000000ULL /**< rt_delta only: figures per time. @since 0.1 */
 /** Cgroup: the most memory that was charged to it. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
 /** Cgroup: memory that the kernel uses on its behalf. @since 0.3 */
@@ -1099,6 +1101,10 @@ struct rt_metrics {
 	uint64_t peak_needed_bytes;
 	uint64_t peak_needed_low_bytes;  /**< Gauge, RT_HAS_PEAK_FOOTPRINT. @since 0.3 */
 	uint64_t peak_needed_high_bytes; /**< Gauge, RT_HAS_PEAK_FOOTPRINT. @since 0.3 */
+	/** Gauge, RT_HAS_CGROUP_MEMORY_SLAB. The part of cgroup_memory_kernel_bytes that the kernel
+	 * can drop: caches of file names and inodes. `memory.stat` slab_reclaimable; v1 has none.
+	 * @since 0.3 */
+	uint64_t cgroup_memory_slab_reclaimable_bytes;
 };
 
 /** Measure once.

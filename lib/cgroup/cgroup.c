@@ -21,8 +21,8 @@
 	(RT_HAS_PROCESSES | RT_HAS_THREADS | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_FOOTPRINT |          \
 	 RT_HAS_NEEDED | RT_HAS_TREE_SWAP)
 #define GAUGES_OF_CGROUP                                                                           \
-	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_SWAP |                 \
-	 RT_HAS_CGROUP_TASKS)
+	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_SLAB |          \
+	 RT_HAS_CGROUP_SWAP | RT_HAS_CGROUP_TASKS)
 
 uint64_t rti_cgroup_tracker_domains(void)
 {
@@ -152,6 +152,7 @@ static void make_final(struct rti_cgroup_tracker *cgroup)
 	last->cgroup_memory_file_bytes = last->cgroup_memory_shmem_bytes = 0;
 	last->cgroup_memory_limit_bytes = last->cgroup_memory_high_bytes = 0;
 	last->cgroup_memory_kernel_bytes = last->cgroup_swap_bytes = 0;
+	last->cgroup_memory_slab_reclaimable_bytes = 0;
 	last->cgroup_tasks = last->cgroup_tasks_limit = 0;
 	last->valid = cgroup->want & EMPTY_WHEN_REMOVED;
 	last->estimated &= COUNTERS_OF_MEMBERS;

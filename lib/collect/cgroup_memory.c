@@ -7,7 +7,8 @@
 #include "util/arith.h"
 
 #define FROM_STAT                                                                                  \
-	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_FAULTS | RT_HAS_CGROUP_SWAP)
+	(RT_HAS_CGROUP_MEMORY | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_SLAB |          \
+	 RT_HAS_FAULTS | RT_HAS_CGROUP_SWAP)
 
 #define SOURCE(name, v2, v1)                                                                       \
 	static const struct rti_cgroup_source name = { RTI_CONTROLLER_MEMORY, v2, v1 }
@@ -99,6 +100,17 @@ static void set_kernel(struct state *st, struct rti_cgroup_look *look,
 		look->out->partial |= has;
 }
 
+static void set_slab(struct rti_cgroup_look *look, const struct rti_cgroup_memory_detail *detail)
+{
+	if (!(detail->has & RTI_MEMORY_STAT_SLAB)) {
+		rti_cgroup_note(look, &parts, RT_HAS_CGROUP_MEMORY_SLAB, RTI_CAUSE_NO_FIGURE,
+		                -ENOENT);
+		return;
+	}
+	look->out->cgroup_memory_slab_reclaimable_bytes = detail->slab_reclaimable_bytes;
+	look->out->valid |= RT_HAS_CGROUP_MEMORY_SLAB;
+}
+
 /* The kernel gathers the counts of all CPUs now and then, so the difference of two of them may fall
  * for a moment. */
 static void set_faults(struct state *st, struct rti_cgroup_look *look,
@@ -160,6 +172,8 @@ static void memory_collect(void *state, struct rti_cgroup_look *look)
 		set_parts(st, look, &detail);
 	if (want & RT_HAS_CGROUP_MEMORY_KERNEL)
 		set_kernel(st, look, &detail);
+	if (want & RT_HAS_CGROUP_MEMORY_SLAB)
+		set_slab(look, &detail);
 	if (want & RT_HAS_FAULTS)
 		set_faults(st, look, &detail);
 	if (want & RT_HAS_CGROUP_SWAP)

@@ -110,7 +110,20 @@ int rti_parse_cgroup_oom_control(const char *data, size_t len, uint64_t *oom_kil
 	return take_numbers(data, len, keys, 1, oom_kills) ? 0 : -EBADMSG;
 }
 
-enum { ANON, FILES, KERNEL, STACKS, PAGE_TABLES, PER_CPU, VMALLOC, SHMEM, SLAB, FAULTS, MAJOR };
+enum {
+	ANON,
+	FILES,
+	KERNEL,
+	STACKS,
+	PAGE_TABLES,
+	PER_CPU,
+	VMALLOC,
+	SHMEM,
+	SLAB,
+	FAULTS,
+	MAJOR,
+	RECLAIMABLE
+};
 
 static const struct rti_scan_key memory_keys[] = {
 	[ANON] = RTI_SCAN_KEY("anon "),
@@ -124,6 +137,7 @@ static const struct rti_scan_key memory_keys[] = {
 	[SLAB] = RTI_SCAN_KEY("slab "),
 	[FAULTS] = RTI_SCAN_KEY("pgfault "),
 	[MAJOR] = RTI_SCAN_KEY("pgmajfault "),
+	[RECLAIMABLE] = RTI_SCAN_KEY("slab_reclaimable "),
 };
 
 #define MEMORY_KEYS (sizeof(memory_keys) / sizeof(memory_keys[0]))
@@ -159,7 +173,10 @@ int rti_parse_cgroup_memory_detail(const char *data, size_t len,
 		.shmem_bytes = value[SHMEM],
 		.faults = value[FAULTS],
 		.major_faults = value[MAJOR],
+		.slab_reclaimable_bytes = value[RECLAIMABLE],
 	};
+	if (has_bit(has, RECLAIMABLE))
+		out->has |= RTI_MEMORY_STAT_SLAB;
 	if (has_bit(has, SHMEM))
 		out->has |= RTI_MEMORY_STAT_SHMEM;
 	if (has_bit(has, FAULTS) && has_bit(has, MAJOR))

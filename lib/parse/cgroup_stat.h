@@ -45,6 +45,7 @@ int rti_parse_cgroup_oom_control(const char *data, size_t len, uint64_t *oom_kil
 #define RTI_MEMORY_STAT_FAULTS (1u << 4)     /* faults, major_faults */
 #define RTI_MEMORY_STAT_SWAP (1u << 5)       /* swap_bytes: v1 */
 #define RTI_MEMORY_STAT_LIMIT (1u << 6)      /* limit_bytes: v1 */
+#define RTI_MEMORY_STAT_SLAB (1u << 7)       /* slab_reclaimable_bytes: v2 */
 struct rti_cgroup_memory_detail {
 	unsigned has;
 	uint64_t anon_bytes;   /* of processes; v1: total_rss */
@@ -53,6 +54,7 @@ struct rti_cgroup_memory_detail {
 	uint64_t kernel_bytes; /* since 5.18; before: slab, stacks, page tables and the like */
 	uint64_t faults;       /* all, major ones included */
 	uint64_t major_faults;
+	uint64_t slab_reclaimable_bytes;
 	uint64_t swap_bytes;
 	uint64_t limit_bytes; /* the least of the cgroup and of those above, or RTI_NO_LIMIT */
 };

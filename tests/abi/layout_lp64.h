@@ -36,7 +36,7 @@ static_assert(offsetof(struct rt_opts, message_size) == 40, "offset");
 static_assert(offsetof(struct rt_opts, reserved_2) == 44, "offset");
 static_assert(offsetof(struct rt_opts, message) == 48, "offset");
 
-static_assert(sizeof(struct rt_metrics) >= 1392, "size");
+static_assert(sizeof(struct rt_metrics) >= 1400, "size");
 static_assert(offsetof(struct rt_metrics, size) == 0, "offset");
 static_assert(offsetof(struct rt_metrics, kind) == 4, "offset");
 static_assert(offsetof(struct rt_metrics, valid) == 8, "offset");
@@ -199,6 +199,7 @@ static_assert(offsetof(struct rt_metrics, peak_footprint_high_bytes) == 1360, "o
 static_assert(offsetof(struct rt_metrics, peak_needed_bytes) == 1368, "offset");
 static_assert(offsetof(struct rt_metrics, peak_needed_low_bytes) == 1376, "offset");
 static_assert(offsetof(struct rt_metrics, peak_needed_high_bytes) == 1384, "offset");
+static_assert(offsetof(struct rt_metrics, cgroup_memory_slab_reclaimable_bytes) == 1392, "offset");
 
 static_assert(sizeof(struct rt_obstacle) >= 360, "size");
 static_assert(offsetof(struct rt_obstacle, size) == 0, "offset");

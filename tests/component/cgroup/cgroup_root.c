@@ -71,8 +71,9 @@ void cgroup_root_write_v2(void)
 		{ "memory.peak", "2000000\n" },
 		{ "memory.max", "max\n" },
 		{ "memory.high", "5000000\n" },
-		{ "memory.stat", "anon 600000\nfile 300000\nkernel 100000\nshmem 50000\n"
-		                 "pgfault 900\npgmajfault 9\n" },
+		{ "memory.stat",
+		  "anon 600000\nfile 300000\nkernel 100000\nshmem 50000\n"
+		  "slab_reclaimable 70000\nslab 80000\npgfault 900\npgmajfault 9\n" },
 		{ "memory.events", "low 0\nhigh 4\nmax 3\noom 2\noom_kill 1\n" },
 		{ "memory.swap.current", "4096\n" },
 		{ "io.stat", "8:0 rbytes=1024 wbytes=2048 rios=1 wios=2\n"

@@ -14,10 +14,10 @@
 	 RT_HAS_CGROUP_MEMORY_PEAK | RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_CGROUP_MEMORY_EVENTS |   \
 	 RT_HAS_CGROUP_OOM_KILLS | RT_HAS_CGROUP_SWAP | RT_HAS_CGROUP_IO | RT_HAS_CGROUP_TASKS |   \
 	 RT_HAS_CGROUP_TASKS_PEAK | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |                 \
-	 RT_HAS_PRESSURE_IO)
+	 RT_HAS_PRESSURE_IO | RT_HAS_CGROUP_MEMORY_SLAB)
 #define ONLY_V2                                                                                    \
-	(RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_PRESSURE_CPU | RT_HAS_PRESSURE_MEMORY |              \
-	 RT_HAS_PRESSURE_IO)
+	(RT_HAS_CGROUP_MEMORY_SLAB | RT_HAS_CGROUP_MEMORY_EVENTS | RT_HAS_PRESSURE_CPU |           \
+	 RT_HAS_PRESSURE_MEMORY | RT_HAS_PRESSURE_IO)
 #define PARTIAL_IN_V1 (RT_HAS_CGROUP_OOM_KILLS | RT_HAS_CGROUP_IO)
 
 static void check_common(const struct rt_metrics *m)
@@ -59,6 +59,7 @@ START_TEST(v2_has_every_account)
 	m = cgroup_root_sample(t);
 	check_common(&m);
 	ck_assert_uint_eq(m.valid, OF_V2);
+	ck_assert_uint_eq(m.cgroup_memory_slab_reclaimable_bytes, 70000);
 	ck_assert_uint_eq(m.cgroup_memory_high_bytes, 5000000);
 	ck_assert_uint_eq(m.cgroup_memory_high_events, 4);
 	ck_assert_uint_eq(m.cgroup_memory_max_events, 3);
@@ -273,7 +274,8 @@ START_TEST(older_kernel_lacks_peaks_and_has_a_bound_of_kernel_memory)
 	t = cgroup_root_track("/a/b", OF_V2);
 	m = cgroup_root_sample(t);
 	ck_assert_uint_eq(OF_V2 & ~m.valid, RT_HAS_CGROUP_MEMORY_PEAK | RT_HAS_CGROUP_TASKS_PEAK |
-	                                        RT_HAS_CGROUP_MEMORY_KERNEL | RT_HAS_FAULTS);
+	                                        RT_HAS_CGROUP_MEMORY_KERNEL |
+	                                        RT_HAS_CGROUP_MEMORY_SLAB | RT_HAS_FAULTS);
 	ck_assert_uint_eq(m.partial, RT_HAS_CGROUP_MEMORY_KERNEL);
 	ck_assert_uint_eq(m.cgroup_memory_kernel_bytes, 70000);
 	cgroup_root_check_missing(t, RT_HAS_CGROUP_MEMORY_PEAK, -ENOENT, "Linux 5.19");
@@ -331,6 +333,7 @@ static const struct {
 	{ false, RT_HAS_CGROUP_IO, 1 },
 	{ false, RT_HAS_CGROUP_MEMORY_PEAK, 1 },
 	{ false, RT_HAS_CGROUP_MEMORY_KERNEL, 1 },
+	{ false, RT_HAS_CGROUP_MEMORY_SLAB, 1 },
 	{ false, RT_HAS_CGROUP_MEMORY_EVENTS, 1 },
 	{ false, RT_HAS_CGROUP_OOM_KILLS, 1 },
 	{ false, RT_HAS_CGROUP_SWAP, 2 },

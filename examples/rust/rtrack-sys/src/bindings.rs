@@ -386,6 +386,7 @@ pub struct rt_metrics {
     pub peak_needed_bytes: u64,
     pub peak_needed_low_bytes: u64,
     pub peak_needed_high_bytes: u64,
+    pub cgroup_memory_slab_reclaimable_bytes: u64,
 }
 extern "C" {
     pub fn rt_sample(

@@ -48,6 +48,7 @@ pub const RT_HAS_IO_CALLS: u64 = 1 << 35;
 pub const RT_HAS_CGROUP_CPU_TIME: u64 = 1 << 36;
 pub const RT_HAS_HUGEPAGES: u64 = 1 << 37;
 pub const RT_HAS_ZFS_ARC: u64 = 1 << 38;
+pub const RT_HAS_CGROUP_MEMORY_SLAB: u64 = 1 << 39;
 pub const RT_HAS_RATE: u64 = 1 << 40;
 pub const RT_HAS_CGROUP_MEMORY_PEAK: u64 = 1 << 41;
 pub const RT_HAS_CGROUP_MEMORY_KERNEL: u64 = 1 << 42;
