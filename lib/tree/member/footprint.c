@@ -128,6 +128,7 @@ struct rti_footprint rti_footprint_of(const struct rti_footprint_facts *facts)
 		.rss_bytes = rti_multiply_saturated(facts->sums->rss_pages, facts->page_size),
 		.swap = reads->swap_bytes,
 		.oldest_ns = reads->has_all ? reads->oldest_ns : 0,
+		.fresh_ns = reads->fresh_ns,
 	};
 
 	out.needed = find_anon(facts, &out.copied_bytes);

@@ -35,8 +35,9 @@ struct rti_memory_reads {
 	uint64_t swap_bytes;
 	uint64_t own_anon_bytes;             /* of the other members */
 	uint64_t sharer_pages, mapped_pages; /* as statm has them: a page counts for each member */
-	/* The part of shared_anon_bytes and of sharer_pages that this sample has read. */
-	uint64_t fresh_anon_bytes, fresh_pages;
+	/* When this was put, and the part of shared_anon_bytes and of sharer_pages that was read
+	 * then. While nothing moves, later samples have it, too. */
+	uint64_t fresh_ns, fresh_anon_bytes, fresh_pages;
 	uint64_t lazy_free_bytes;
 	/* Anonymous memory that this sample was to read and has not seen mapped: it may be on its
 	 * way out, or have been freed lazily. */
@@ -64,8 +65,9 @@ struct rti_footprint {
 	uint64_t copied_bytes; /* the copies alone */
 	uint64_t rss_bytes;    /* sum over the members */
 	uint64_t file_high;    /* upper bound of file */
-	/* What a member that this sample has not read has of the pages that it shares: of anonymous
+	/* What a member that was not read at fresh_ns has of the pages that it shares: of anonymous
 	 * ones, and of what it maps. */
+	uint64_t fresh_ns;
 	double anon_share, mapped_share;
 	uint64_t pss_bytes;
 	bool is_pss_read;

@@ -45,6 +45,11 @@ void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want
 		out->pss_age_ns = now_ns - moment->oldest_ns;
 }
 
+static bool was_read_since(const struct rti_member *m, uint64_t since_ns)
+{
+	return m->pss.at_ns && m->pss.at_ns >= since_ns && m->pss.rollup.error >= 0;
+}
+
 /* A member that shares anonymous pages has a part of them: all that do have alike parts. So do all
  * that map files. E.g.: four that share 100 MiB have 25 MiB each. */
 static uint64_t estimate_member(const struct rti_memory_state *memory,
@@ -55,6 +60,8 @@ static uint64_t estimate_member(const struct rti_memory_state *memory,
 
 	if (m->memory.has_parents_space)
 		return 0;
+	if (was_read_since(m, memory->moment.fresh_ns))
+		return rti_pss_now(ctx, m);
 	if (rti_memory_shares_anon(&m->memory))
 		anon *= memory->moment.anon_share;
 	return rti_pages_to_bytes(
@@ -66,7 +73,7 @@ void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
 {
 	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
 		return;
-	if (m->pss.at_ns && m->pss.at_ns >= tree->sampled_ns && m->pss.rollup.error >= 0) {
+	if (was_read_since(m, tree->sampled_ns)) {
 		out->pss_bytes = rti_pss_now(tree->ctx, m);
 		out->pss_source = RT_PSS_READ;
 		out->valid |= RT_HAS_PSS;

@@ -403,7 +403,8 @@ void rti_memory_sum_reads(const struct rti_tree *tree, struct rti_memory_reads *
 		                          .has_all_swap = true,
 		                          .has_all_pss = true,
 		                          .has_pss = tree->memory.reads_pss,
-		                          .oldest_ns = tree->now_ns };
+		                          .oldest_ns = tree->now_ns,
+		                          .fresh_ns = tree->now_ns };
 	for (size_t i = 0; i < tree->table.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
 
