@@ -7,7 +7,7 @@ use std::io;
 
 /// An unknown figure is shown as a question mark, never as 0.
 fn known(process: &sys::rt_process, has: u64, figure: String) -> String {
-    if process.valid & has != 0 {
+    if (process.valid | process.partial | process.estimated) & has != 0 {
         figure
     } else {
         "?".to_string()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Commands: programs that are started and followed until they end.
 
-use crate::records::known;
+use crate::figure::figure;
 use crate::tracker::{sample, Options};
-use crate::{check, sys, Metrics};
+use crate::{check, sys, Figure, Metrics};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::mem::{size_of, size_of_val};
@@ -26,7 +26,7 @@ unsafe impl Sync for Command {}
 pub struct Outcome(sys::rt_outcome);
 
 impl Outcome {
-    /// All fields, with their bits in `valid` and `partial`.
+    /// All fields, with the bits of the figures in `valid`, `partial` and `estimated`.
     pub fn raw(&self) -> &sys::rt_outcome {
         &self.0
     }
@@ -47,15 +47,15 @@ impl Outcome {
     }
 
     /// CPU time of the tree in user and kernel mode.
-    pub fn cpu(&self) -> Option<(Duration, Duration)> {
+    pub fn cpu(&self) -> Figure<(Duration, Duration)> {
         let time =
             (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
-        known(self.0.valid, sys::RT_HAS_CPU, time)
+        figure!(self.0, sys::RT_HAS_CPU, time)
     }
 
-    /// Number of processes, or `None` if some may not have been counted.
-    pub fn processes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
+    /// Number of processes.
+    pub fn processes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
     /// `Ok` if [`Outcome::cpu`] is complete. Otherwise the `RT_REASON_` bits say what may be

@@ -6,20 +6,22 @@
 //! let before = tracker.sample()?;
 //! let after = tracker.sample()?;
 //! let used = after.since(&before)?;
-//! println!("{:?} cores", used.cores_used());
+//! println!("{} cores", used.cores_used());
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A figure that could not be read is `None`, never 0, and so is a lower bound. [`Metrics::raw`] and
-//! similar methods return the structs of the C library with all their fields. [`rtrack_sys`] has
-//! the constants of their bits.
+//! A [`Figure`] says how sure it is: exact, a lower bound, an estimate or unknown. What could not be
+//! read is never 0. [`Metrics::raw`] and similar methods return the structs of the C library with
+//! all their fields. [`rtrack_sys`] has the constants of their bits.
 
 mod command;
+mod figure;
 mod records;
 mod trace;
 mod tracker;
 
 pub use command::{Command, Outcome};
+pub use figure::Figure;
 pub use records::{Delta, Metrics};
 pub use rtrack_sys as sys;
 pub use trace::{Trace, TraceEvent, TraceOptions};

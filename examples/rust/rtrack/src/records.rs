@@ -1,67 +1,64 @@
 // SPDX-License-Identifier: MIT
 //! Samples and their differences. They are plain values without a handle.
 
-use crate::{check, sys};
+use crate::figure::figure;
+use crate::{check, sys, Figure};
 use std::io;
 use std::mem::size_of;
 use std::time::Duration;
-
-pub(crate) fn known<T>(valid: u64, has: u64, value: T) -> Option<T> {
-    (valid & has == has).then_some(value)
-}
 
 /// One sample of a tracker.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Metrics(pub(crate) sys::rt_metrics);
 
 impl Metrics {
-    /// All fields, with their bits in `valid` and `partial`.
+    /// All fields, with the bits of the figures in `valid`, `partial` and `estimated`.
     pub fn raw(&self) -> &sys::rt_metrics {
         &self.0
     }
 
     /// CPU time of the tree or the system, in user and kernel mode.
-    pub fn cpu(&self) -> Option<(Duration, Duration)> {
+    pub fn cpu(&self) -> Figure<(Duration, Duration)> {
         let time =
             (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
-        known(self.0.valid, sys::RT_HAS_CPU, time)
+        figure!(self.0, sys::RT_HAS_CPU, time)
     }
 
-    /// Memory that the members of a tree or a cgroup map, each page once. `None` if it is an
-    /// estimate: see `footprint_low_bytes` and `footprint_high_bytes` of [`Metrics::raw`].
-    pub fn footprint_bytes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_FOOTPRINT, self.0.footprint_bytes)
+    /// Memory that the members of a tree or a cgroup map, each page once. Of an estimate,
+    /// `footprint_low_bytes` and `footprint_high_bytes` of [`Metrics::raw`] are the bounds.
+    pub fn footprint_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_FOOTPRINT, self.0.footprint_bytes)
     }
 
-    /// The part of the footprint that the kernel cannot drop. `None` as for the footprint.
-    pub fn needed_bytes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_NEEDED, self.0.needed_bytes)
+    /// The part of the footprint that the kernel cannot drop.
+    pub fn needed_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_NEEDED, self.0.needed_bytes)
     }
 
     /// Swap space that the members of a tree or a cgroup use.
-    pub fn swap_bytes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_TREE_SWAP, self.0.swap_bytes)
+    pub fn swap_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_TREE_SWAP, self.0.swap_bytes)
     }
 
     /// Resident memory. Shared pages count in each process.
-    pub fn rss_bytes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_RSS, self.0.rss_bytes)
+    pub fn rss_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_RSS, self.0.rss_bytes)
     }
 
-    /// Resident memory. Shared pages are divided among the processes that map them. `None` unless
-    /// all of it was read: see [`crate::Options::pss_reads`].
-    pub fn pss_bytes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_PSS, self.0.pss_bytes)
+    /// Resident memory. Shared pages are divided among the processes that map them. An
+    /// estimate unless all of it was read: see [`crate::Options::pss_reads`].
+    pub fn pss_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PSS, self.0.pss_bytes)
     }
 
     /// Number of live members of the tree, or of all processes of the system.
-    pub fn processes(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_PROCESSES, self.0.processes)
+    pub fn processes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
-    /// Number of processes of the tree so far. `None` if some may be missing.
-    pub fn processes_seen(&self) -> Option<u64> {
-        known(self.0.valid, sys::RT_HAS_PROCESSES_SEEN, self.0.processes_seen)
+    /// Number of processes of the tree so far.
+    pub fn processes_seen(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PROCESSES_SEEN, self.0.processes_seen)
     }
 
     /// Returns the difference from an earlier sample of the same tracker.
@@ -78,7 +75,7 @@ impl Metrics {
 pub struct Delta(sys::rt_delta);
 
 impl Delta {
-    /// All fields, with their bits in `valid` and `partial`.
+    /// All fields, with the bits of the figures in `valid`, `partial` and `estimated`.
     pub fn raw(&self) -> &sys::rt_delta {
         &self.0
     }
@@ -89,12 +86,12 @@ impl Delta {
     }
 
     /// CPU time per second: 1.0 is one busy core.
-    pub fn cores_used(&self) -> Option<f64> {
-        known(self.0.valid, sys::RT_HAS_CPU | sys::RT_HAS_RATE, self.0.cores_used)
+    pub fn cores_used(&self) -> Figure<f64> {
+        figure!(self.0, sys::RT_HAS_CPU | sys::RT_HAS_RATE, self.0.cores_used)
     }
 
     /// Bytes read from and written to storage.
-    pub fn io_bytes(&self) -> Option<(u64, u64)> {
-        known(self.0.valid, sys::RT_HAS_IO, (self.0.read_bytes, self.0.write_bytes))
+    pub fn io_bytes(&self) -> Figure<(u64, u64)> {
+        figure!(self.0, sys::RT_HAS_IO, (self.0.read_bytes, self.0.write_bytes))
     }
 }

@@ -2,8 +2,8 @@
 //! Tests of the safe crate on live processes.
 
 use rtrack::{
-    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Kind, Options,
-    Trace, TraceOptions, Tracker, Who,
+    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Figure, Kind,
+    Options, Trace, TraceOptions, Tracker, Who,
 };
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -50,8 +50,8 @@ fn tracker_measures_burnt_cpu_time() {
     // Other tests start programs meanwhile. What these have reaped is known in ticks.
     let is_exact = used.raw().valid & sys::RT_HAS_CPU != 0;
     assert!((used.raw().cores_used - cores).abs() < 0.001);
-    assert_eq!(used.cores_used(), is_exact.then_some(used.raw().cores_used));
-    assert!(after.rss_bytes().unwrap() > 1 << 20);
+    assert_eq!(used.cores_used().exact(), is_exact.then_some(used.raw().cores_used));
+    assert!(after.rss_bytes().exact().unwrap() > 1 << 20);
     assert!(after.raw().cpu_user_ns >= before.raw().cpu_user_ns);
     let members = tracker.processes().unwrap();
     assert_eq!(members[0].pid as u32, std::process::id());
@@ -154,7 +154,7 @@ fn command_wait_returns_the_outcome() {
     let command = Command::start(&["sh", "-c", "exit 3"], &Options::default()).unwrap();
     let outcome = command.wait(None).unwrap();
     assert_eq!((outcome.code(), outcome.signal()), (Some(3), None));
-    assert!(outcome.cpu().is_some());
+    assert!(outcome.cpu().value().is_some());
     assert_eq!(command.accounting(), outcome.raw().accounting);
     assert_eq!(errno(command.signal(SIGKILL)), Some(ESRCH));
 }
@@ -170,7 +170,7 @@ fn command_lists_its_processes() {
     let outcome = command.wait(None).unwrap();
     let rows = command.processes().unwrap();
     assert_eq!((rows[0].pid, rows[0].exit_code), (command.pid(), 3));
-    if let Some(count) = outcome.processes() {
+    if let Figure::Exact(count) = outcome.processes() {
         assert_eq!((rows.len() as u64, count), (4, 4));
         assert_eq!(command.process_text(3, sys::RT_TEXT_COMMAND_LINE).unwrap(), b"sleep\x000.2");
         assert_eq!(command.process_text(3, sys::RT_TEXT_CWD).unwrap().first(), Some(&b'/'));
@@ -199,14 +199,14 @@ fn next_sample_reads_memory_that_its_budget_forbids() {
     let mut child = start_idle();
     let options = Options { pss_hold_us: 1, ..Default::default() };
     let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
-    assert_eq!(tracker.sample().unwrap().footprint_bytes(), None);
+    assert!(matches!(tracker.sample().unwrap().footprint_bytes(), Figure::About(_)));
     assert_eq!(errno(tracker.status(sys::RT_HAS_FOOTPRINT)), Some(EDQUOT));
     tracker.read_memory().unwrap();
     let read = tracker.sample().unwrap();
-    assert!(read.needed_bytes().unwrap() > 0);
-    assert!(read.footprint_bytes() > read.needed_bytes());
-    assert!(read.footprint_bytes().unwrap() <= read.raw().peak_footprint_bytes);
-    assert_eq!(read.swap_bytes(), Some(0));
+    let (footprint, needed) = (read.footprint_bytes().exact(), read.needed_bytes().exact());
+    assert!(needed > Some(0) && footprint > needed);
+    assert!(footprint.unwrap() <= read.raw().peak_footprint_bytes);
+    assert_eq!(read.swap_bytes(), Figure::Exact(0));
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -217,11 +217,11 @@ fn pss_is_read_if_that_is_asked_for() {
     for reads in [false, true] {
         let options = Options { pss_reads: reads, pss_share: 1000, ..Default::default() };
         let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
-        assert_eq!(tracker.sample().unwrap().pss_bytes().is_some(), reads);
+        assert_eq!(tracker.sample().unwrap().pss_bytes().exact().is_some(), reads);
     }
     let options = Options { no_memory_reads: true, pss_share: 1000, ..Default::default() };
     let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
-    assert_eq!(tracker.sample().unwrap().footprint_bytes(), None);
+    assert_eq!(tracker.sample().unwrap().footprint_bytes().exact(), None);
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -249,7 +249,7 @@ fn peak_poll_before_the_first_sample_fails() {
 fn command_can_be_killed() {
     let command = Command::start(&["sleep", "60"], &Options::default()).unwrap();
     assert_eq!(errno(command.wait(Some(Duration::from_millis(10)))), Some(ETIMEDOUT));
-    assert!(command.sample().unwrap().processes() >= Some(1));
+    assert!(command.sample().unwrap().processes().value() >= Some(1));
     command.signal(SIGKILL).unwrap();
     let outcome = command.wait(None).unwrap();
     assert_eq!((outcome.code(), outcome.signal()), (None, Some(SIGKILL)));
@@ -276,7 +276,7 @@ fn command_can_be_killed_while_another_thread_waits() {
     let command = Command::start(&["sleep", "1000"], &Options::default()).unwrap();
     std::thread::scope(|scope| {
         let waiter = scope.spawn(|| command.wait(None).unwrap());
-        while command.sample().unwrap().processes() < Some(1) {}
+        while command.sample().unwrap().processes().value() < Some(1) {}
         command.kill().unwrap();
         assert_eq!(waiter.join().unwrap().signal(), Some(SIGKILL));
     });
