@@ -106,11 +106,6 @@ void rti_program_leave(struct rti_mapped *mapped, int index, int32_t pid)
 
 /* --- Images. --- */
 
-static uint32_t add_pages(uint32_t a, uint64_t b)
-{
-	return (uint32_t)rti_min(rti_add_saturated(a, b), UINT32_MAX);
-}
-
 /* Returns the slot of a key, or the free one that it would get. */
 static uint32_t *find_slot(const struct rti_mapped *mapped, uint64_t key)
 {
@@ -338,7 +333,7 @@ struct addition {
 
 static uint32_t round_pages(double pages)
 {
-	return add_pages(0, (uint64_t)(pages + 0.5));
+	return pages < UINT32_MAX ? (uint32_t)(pages + 0.5) : UINT32_MAX;
 }
 
 static void begin_range(struct rti_mapped *mapped, struct rti_mapped_range *range,
