@@ -258,6 +258,8 @@ static void check_account(struct limits *l)
 	       (read.valid & RT_HAS_NEEDED ? read.needed_bytes : read.needed_low_bytes);
 	if (bytes - (lazy < bytes ? lazy : bytes) > limit)
 		pass(l, LIMIT_MEMORY, bytes - lazy, "at least ");
+	else
+		l->was_memory_freed = true;
 }
 
 void limits_note_end(struct limits *l)
