@@ -1993,12 +1993,12 @@ RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
 /** What a command runs as. @since 0.3 */
 struct rt_command_info {
 	uint32_t size; /**< Bytes of this struct that the library filled. */
-	/** Accounting method: an RT_ACCOUNTING_ value other than RT_ACCOUNTING_AUTO, the same from the
-	 * start of the command to its outcome. */
+	/** Accounting method: an RT_ACCOUNTING_ value other than RT_ACCOUNTING_AUTO, the same from
+	 * the start of the command to its outcome. */
 	uint32_t accounting;
-	/** When the program was started: what rt_outcome.wall_ns counts from. CLOCK_MONOTONIC. What
-	 * rt_command_start() does before takes up to a millisecond, and at RT_ACCOUNTING_BPF some 50
-	 * ms. E.g.: a series begins its first interval here. */
+	/** When the program was started: what rt_outcome.wall_ns counts from. CLOCK_MONOTONIC.
+	 * What rt_command_start() does before takes up to a millisecond, and at RT_ACCOUNTING_BPF
+	 * some 50 ms. E.g.: a series begins its first interval here. */
 	uint64_t start_ns;
 };
 
@@ -2071,8 +2071,8 @@ struct rt_outcome {
 	uint64_t valid;      /**< RT_HAS_ bits of the complete figures. */
 	uint64_t partial;    /**< RT_HAS_ bits of the figures that are lower bounds. */
 	/** 1 if there is no reason why CPU time of the tree may be missing, else 0. Then CPU time
-	 * lies between cpu_low_ns and cpu_high_ns. It says nothing about other domains: for them see
-	 * `valid` and `partial`.
+	 * lies between cpu_low_ns and cpu_high_ns. It says nothing about other domains: for them
+	 * see `valid` and `partial`.
 	 *
 	 * At RT_ACCOUNTING_CGROUP the account of the cgroup decides, which does not need any
 	 * process to wait. It has CPU time alone. So if it has 1 ms + 0.2 % more than was waited
