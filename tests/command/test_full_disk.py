@@ -94,7 +94,7 @@ class FullFile(Case):
         self.assertIn("ulimit -f", (self.dir / "errors").read_text())
 
     def test_csv_at_size_limit_has_whole_rows(self) -> None:
-        for limit in (500, 801, 902, 1003):
+        for limit in (700, 801, 902, 1003):
             path = self.fill("csv", limit)
             with open(path) as file:
                 text = file.read()

@@ -12,10 +12,9 @@
  * that begins with '?' is left out if the first row does not know it. */
 static const char tree_names[] =
     "timestamp,interval_seconds,pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
-    "footprint_bytes,needed_bytes,rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,d_minor_"
-    "faults,d_major_faults,"
-    "d_voluntary_switches,d_involuntary_switches,processes,threads,?gpus_busy,?gpus_used,"
-    "?gpu_memory_bytes,partial,estimated";
+    "footprint_bytes,needed_bytes,rss_bytes,peak_tree_bytes,d_read_bytes,d_write_bytes,"
+    "d_minor_faults,d_major_faults,d_voluntary_switches,d_involuntary_switches,processes,threads,"
+    "?gpus_busy,?gpus_used,?gpu_memory_bytes,partial,estimated";
 /* The kernel's own account first. */
 static const char cgroup_names[] =
     "timestamp,interval_seconds,cgroup,?pid,cores_used,d_cpu_user_seconds,d_cpu_system_seconds,"
