@@ -197,12 +197,13 @@ START_TEST(fd_of_tracker_with_process_events_wakes_for_them)
 }
 END_TEST
 
+/* fork(2) would copy the page tables of a sanitizer's memory each time. */
 static void fork_many(void *arg)
 {
 	atomic_int *forks = arg;
 
 	for (int i = 0; i < FORKS; i++) {
-		pid_t pid = fork();
+		pid_t pid = vfork();
 
 		if (pid == 0)
 			_exit(0);
