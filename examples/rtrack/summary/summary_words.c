@@ -86,8 +86,8 @@ static void add_cpu_meaning(struct text *out, const struct summary_field *field,
 	add_cpu_part(out, u, u->cpu_system_ns, "system");
 }
 
-/* No sample but one at its start and up to two at its end: it ended within some 20 ms, or before the
- * system let this program run again. */
+/* No sample but one at its start and up to two at its end: it ended within some 20 ms, or before
+ * the system let this program run again. */
 static bool is_short_command(const struct usage *u)
 {
 	return u->kind == USAGE_RUN && u->samples <= 3;

@@ -16,8 +16,8 @@
 
 /* The program starts its children and ends. Each of them ends by itself. */
 #define SLEEPERS "for i in 1 2 3 4 5; do sleep 100 & done"
-/* Each process forks and exits at once, until the test closes their standard input. The library goes
- * first, or else more events come than it has room for. */
+/* Each process forks and exits at once, until the test closes their standard input. The library
+ * goes first, or else more events come than it has room for. */
 #define CHAINS                                                                                     \
 	"import os, select, signal\n"                                                              \
 	"os.nice(19)\n"                                                                            \
