@@ -267,7 +267,7 @@ static void do_touch_part(int child)
 static void do_touch_first_part(int child)
 {
 	(void)child;
-	touch(memory, size / (uint64_t)children);
+	do_touch_part(0);
 }
 
 static void do_read_part(int child)
@@ -280,7 +280,7 @@ static void do_read_part(int child)
 static void do_read_first_part(int child)
 {
 	(void)child;
-	read_through(memory, size / (uint64_t)children);
+	do_read_part(0);
 }
 
 static void do_read(int child)
