@@ -196,14 +196,24 @@ for child in children: os.waitpid(child, 0)
         self.assertEqual(got["cpus_online"], cpus)
 
     def rows_of_late_time(self, form: str, *words: Word, **kwargs: Any) -> List[Dict[str, str]]:
-        """Clock ticks hide a part of the children until the process that reaped them ends."""
+        """Clock ticks hide up to 10 ms of children until their parent is reaped: 50 at once."""
         code = """
 import os, time
-for _ in range(40):
-    if os.fork() == 0:
-        end = time.process_time() + 0.008
-        while time.process_time() < end: pass
+starters = []
+for _ in range(50):
+    starters.append(os.fork())
+    if starters[-1] == 0:
+        for _ in range(4):
+            if os.fork() == 0:
+                end = time.process_time() + 0.001
+                while time.process_time() < end: pass
+                os._exit(0)
+            os.wait()
         os._exit(0)
+for pid in starters:
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+time.sleep(0.1)
+for pid in starters:
     os.wait()
 """
         done = rtrack("run", "-q", "--accounting", "poll", "-i", "0.02", "-f", form, "-o",
