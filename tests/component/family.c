@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "family.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,16 +321,55 @@ static uint64_t get_cpu_clock(pid_t pid)
 	return (uint64_t)ts.tv_sec * 1000 * MS + (uint64_t)ts.tv_nsec;
 }
 
-/* Whether it has a state in which its CPU clock stands still. E.g.: 'T', stopped. */
+/* A thread may be preempted after it has entered its state, and before it has left the CPU: its
+ * file `syscall` waits for that. */
+static bool is_thread_still(pid_t pid, pid_t tid, char wanted)
+{
+	char path[64], text[64];
+	int fd;
+
+	if (thread_state(pid, tid) != wanted)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		while (read(fd, text, sizeof(text)) < 0 && errno == EINTR)
+			;
+		close(fd);
+	}
+	return thread_state(pid, tid) == wanted;
+}
+
+/* Whether all threads have a state in which the CPU clock stands still. E.g.: 'T', stopped. */
+static bool are_threads_still(pid_t pid, char wanted)
+{
+	char path[32];
+	DIR *list;
+	struct dirent *entry;
+	bool are_still = true;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	list = opendir(path);
+	ck_assert_ptr_nonnull(list);
+	while (are_still && (entry = readdir(list)) != NULL) {
+		pid_t tid = atoi(entry->d_name);
+
+		are_still = tid == 0 || is_thread_still(pid, tid, wanted);
+	}
+	closedir(list);
+	return are_still;
+}
+
 static int is_still(pid_t pid, char wanted)
 {
 	const struct timespec nap = { .tv_nsec = 2 * MS };
 	uint64_t clock_ns = get_cpu_clock(pid);
-	char state = thread_state(pid, pid);
 
-	ck_assert_int_ne(state, 0);
+	ck_assert_int_ne(thread_state(pid, pid), 0);
+	if (!are_threads_still(pid, wanted))
+		return 0;
 	nanosleep(&nap, NULL);
-	return state == wanted && get_cpu_clock(pid) == clock_ns;
+	return get_cpu_clock(pid) == clock_ns;
 }
 
 static int is_stopped(void *pid)
