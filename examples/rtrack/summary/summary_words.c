@@ -86,20 +86,13 @@ static void add_cpu_meaning(struct text *out, const struct summary_field *field,
 	add_cpu_part(out, u, u->cpu_system_ns, "system");
 }
 
-/* No sample but one at its start and up to two at its end: it ended within some 20 ms, or before
- * the system let this program run again. */
-static bool is_short_command(const struct usage *u)
-{
-	return u->kind == USAGE_RUN && u->samples <= 3;
-}
-
 static void add_tree_meaning(struct text *out, const struct usage *u)
 {
 	if (u->peak_tree_kind == RT_PEAK_CGROUP)
 		text_add(out, "all processes, as charged to the cgroup, page cache too");
 	else if (u->peak_tree_kind)
 		text_add(out, "all processes, each page once");
-	else if (is_short_command(u))
+	else if (u->kind == USAGE_RUN)
 		text_add(out, "the command ended before its memory was read");
 }
 
@@ -124,7 +117,7 @@ void summary_add_meaning(struct text *out, const struct summary_field *field, co
 		text_printf(out, "used, of %s", human_bytes(u->memory_total_bytes).s);
 	else if (is_named(field, "peak_footprint_bytes"))
 		add_tree_meaning(out, u);
-	else if (is_named(field, "peak_rss_bytes") && is_short_command(u) &&
+	else if (is_named(field, "peak_rss_bytes") && u->kind == USAGE_RUN &&
 	         !is_known(u->marks, RT_HAS_PEAK_RSS))
 		text_printf(out, "%s: it ended before it was read", field->about);
 	else if (is_named(field, "processes"))
