@@ -228,9 +228,16 @@ class Terminal:
         is_open = True
         while not is_so(self.screen):
             if not is_open or time.monotonic() > end:
-                raise AssertionError("not seen on the terminal:\n" + "\n".join(self.screen.rows))
+                raise AssertionError("not seen on the terminal:\n" + "\n".join(self.screen.rows)
+                                     + "\n" + self.processes())
             if select.select([self.leader], [], [], 0.02)[0]:
                 is_open = self.read()
+
+    def processes(self) -> str:
+        """Return what the processes of the terminal do, a line each."""
+        return "\n".join(
+            f"{pid} {state_of(pid)} {read_proc(pid, 'wchan')} {read_proc(pid, 'cmdline')!r}"
+            for pid in (self.process.pid, *descendants(self.process.pid)))
 
     def wait_for_rows(self, series: pathlib.Path, count: int = 5) -> None:
         """Wait until so many more rows are written to a series, and show what came meanwhile."""
