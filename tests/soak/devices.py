@@ -289,9 +289,9 @@ def run(seconds: float, step: float, chance: random.Random, directory: str) -> A
     with container.entered():
         disable_ipv6()
     network, loops = Network(chance, container), Loops(chance, directory)
+    least = disk_stat(hardware)
     tracker = rtrack.SystemTracker(want=rtrack.HAS_NETWORK | rtrack.HAS_DISK)
-    rows, least = loop_rows(tracker), disk_stat(hardware)
-    most = least
+    rows, most = loop_rows(tracker), disk_stat(hardware)
     end = time.monotonic() + seconds
     try:
         while time.monotonic() < end:
