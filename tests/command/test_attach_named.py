@@ -29,6 +29,17 @@ while time.process_time() < 0.3: pass
 print(flush=True)
 sys.stdin.read()
 """
+# A line begins another process, which is in its cgroup from the start.
+STARTER = """
+import os, sys
+print(flush=True)
+sys.stdin.readline()
+pid = os.fork()
+if pid:
+    print(pid, flush=True)
+    os.waitpid(pid, 0)
+    sys.exit()
+"""
 
 
 # Runs a command where the v2 hierarchy is mounted at $1 alone.
@@ -92,11 +103,12 @@ class Groups(Case):
             return True
         wait_until(is_removed)
 
-    def run_in(self, path: pathlib.Path, then: str = "") -> "subprocess.Popen[Any]":
-        """Start a process in a cgroup, which has used CPU time when this returns."""
+    def run_in(self, path: pathlib.Path, then: str = "",
+               first: str = "") -> "subprocess.Popen[Any]":
+        """Start a process in a cgroup, which has used CPU time when this returns, or has begun."""
         procs = self.directory(path) / "cgroup.procs"
-        process = self.start(python(BUSY + then), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             preexec_fn=lambda: procs.write_text("0"))
+        process = self.start(python(first + BUSY + then), stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, preexec_fn=lambda: procs.write_text("0"))
         process.stdout.readline()
         return process
 
@@ -213,22 +225,26 @@ class Groups(Case):
         top = self.make()
         outside = self.start(python(BUSY), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         outside.stdout.readline()
+        starter = self.run_in(top, first=STARTER)
         path = self.dir / "rows.csv"
         follower = self.start([RTRACK, "attach", "--per-process", "-q", "-i", "0.05", "--cgroup",
                                str(top), "-o", path])
         wait_until(lambda: path.exists() and path.read_text())
         time.sleep(0.1)  # it began a tick of the clock before a sample, at least
         (self.directory(top) / "cgroup.procs").write_text(str(outside.pid))
-        inside = self.run_in(top)
-        wait_until(lambda: len([row for row in read_csv(path)
-                                if row["pid"] == inside.pid]) > 1)
+        starter.stdin.write(b"\n")
+        starter.stdin.flush()
+        inside = int(starter.stdout.readline())
+        starter.stdout.readline()
+        wait_until(lambda: len([row for row in read_csv(path) if row["pid"] == inside]) > 1)
         follower.send_signal(signal.SIGINT)
         follower.wait(timeout=PATIENCE_S)
-        for process, is_known in ((outside, False), (inside, True)):
-            rows = [row for row in read_csv(path) if row["pid"] == process.pid]
+        for pid, parent, is_known in ((outside.pid, os.getpid(), False),
+                                      (inside, starter.pid, True)):
+            rows = [row for row in read_csv(path) if row["pid"] == pid]
             self.assertEqual(rows[0]["d_cpu_user_seconds"] is not None, is_known)
             self.assertIsNotNone(rows[1]["d_cpu_user_seconds"])
-            self.assertEqual((rows[0]["cgroup"], rows[0]["ppid"]), (str(top), os.getpid()))
+            self.assertEqual((rows[0]["cgroup"], rows[0]["ppid"]), (str(top), parent))
             if not is_known:
                 self.assertGreaterEqual(rows[0]["cpu_seconds"], 0.3)
 
