@@ -103,11 +103,10 @@ class Groups(Case):
             return True
         wait_until(is_removed)
 
-    def run_in(self, path: pathlib.Path, then: str = "",
-               first: str = "") -> "subprocess.Popen[Any]":
-        """Start a process in a cgroup, which has used CPU time when this returns, or has begun."""
+    def run_in(self, path: pathlib.Path, code: str = BUSY) -> "subprocess.Popen[Any]":
+        """Start a process in a cgroup, and wait for its first line."""
         procs = self.directory(path) / "cgroup.procs"
-        process = self.start(python(first + BUSY + then), stdin=subprocess.PIPE,
+        process = self.start(python(code), stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, preexec_fn=lambda: procs.write_text("0"))
         process.stdout.readline()
         return process
@@ -225,7 +224,7 @@ class Groups(Case):
         top = self.make()
         outside = self.start(python(BUSY), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         outside.stdout.readline()
-        starter = self.run_in(top, first=STARTER)
+        starter = self.run_in(top, STARTER + BUSY)
         path = self.dir / "rows.csv"
         follower = self.start([RTRACK, "attach", "--per-process", "-q", "-i", "0.05", "--cgroup",
                                str(top), "-o", path])
@@ -278,8 +277,8 @@ class Groups(Case):
     def test_time_of_the_last_process_is_known_if_its_cgroup_is_removed_at_once(self) -> None:
         """A manager of containers removes the cgroup as soon as it is empty."""
         top, rows = self.make(), self.dir / "rows.csv"
-        worker = self.run_in(top, "end = time.process_time() + 0.2\n"
-                                  "while time.process_time() < end: pass")
+        worker = self.run_in(top, BUSY + "end = time.process_time() + 0.2\n"
+                                         "while time.process_time() < end: pass")
         # A template names no processes, so that nothing samples the members in between.
         process = self.start([RTRACK, "attach", "--cgroup", str(top), "-o", rows, "--template",
                               "{cpu_seconds} {ended} {partial}", "-i", str(PATIENCE_S)],
