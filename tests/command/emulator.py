@@ -228,16 +228,16 @@ class Terminal:
         is_open = True
         while not is_so(self.screen):
             if not is_open or time.monotonic() > end:
-                raise AssertionError("not seen on the terminal:\n" + "\n".join(self.screen.rows)
-                                     + "\n" + self.processes())
+                raise AssertionError("not seen on the terminal:\n" + self.state())
             if select.select([self.leader], [], [], 0.02)[0]:
                 is_open = self.read()
 
-    def processes(self) -> str:
-        """Return what the processes of the terminal do, a line each."""
-        return "\n".join(
+    def state(self) -> str:
+        """Return the rows of the screen, and what the processes of the terminal do."""
+        processes = (
             f"{pid} {state_of(pid)} {read_proc(pid, 'wchan')} {read_proc(pid, 'cmdline')!r}"
             for pid in (self.process.pid, *descendants(self.process.pid)))
+        return "\n".join([*self.screen.rows, *processes])
 
     def wait_for_rows(self, series: pathlib.Path, count: int = 5) -> None:
         """Wait until so many more rows are written to a series, and show what came meanwhile."""
@@ -257,4 +257,4 @@ class Terminal:
         while time.monotonic() < end:
             if select.select([self.leader], [], [], 0.02)[0] and not self.read():
                 return self.process.wait(timeout=PATIENCE_S)
-        raise AssertionError("the program did not end:\n" + "\n".join(self.screen.rows))
+        raise AssertionError("the program did not end:\n" + self.state())
