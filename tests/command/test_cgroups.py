@@ -463,6 +463,7 @@ for i in range(20):
             while os.path.isdir(os.path.dirname(sys.argv[1])):
                 time.sleep(1)
         os._exit(0)
+    os.wait()
 """
 
     def test_timeout_in_v1_alone_kills_orphans_that_ignore_sigterm(self) -> None:
