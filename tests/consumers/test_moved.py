@@ -33,11 +33,14 @@ if os.fork() == 0:
     if os.fork() == 0:
         while time.process_time() < 0.1:
             pass
-        os.write(write_end, str(time.process_time()).encode())
+        os.write(write_end, f"{time.process_time()} {os.getpid()}".encode())
     os._exit(0)
 os.wait()
 os.close(write_end)
-print(os.read(end, 100).decode(), os.read(end, 1).decode(), flush=True)
+seconds, pid = os.read(end, 100).decode().split()
+while os.path.exists("/proc/" + pid):
+    time.sleep(0.001)
+print(seconds, flush=True)
 """
 COMMAND = [sys.executable, "-I", "-c", ORPHAN]
 # Prints the result of a command by wait.
