@@ -130,8 +130,10 @@ class Gpus(Case):
         self.assertEqual(gpu["energy_joules"], 0)
         self.assertEqual(gpu["gpus"], 3)
         rows = self.dir / "rows"
+        began = time.monotonic()
         text = rtrack("system", "--gpu", "-i", "0.1", "--count", "3", "-f", "jsonl", "-o", rows,
                       env=self.environment()).stderr
+        passed_s = time.monotonic() - began
         shown = re.search(r"\n  wall time +([\d.]+) s\n(?s:.*)"
                           r"\n  GPU time +about ([\d.]+) s\n"
                           r" +about ([\d.]+) +GPUs busy, on average\n"
@@ -142,7 +144,8 @@ class Gpus(Case):
         # The driver may answer the last question too late, on a busy system.
         self.assertAlmostEqual(busy_s, read_jsonl(rows)[-1]["gpu_busy_seconds"], delta=0.001)
         self.assertAlmostEqual(busy, busy_s / wall_s, delta=0.01)
-        self.assertTrue(0 < busy < 0.76, text)
+        # Half of one and a quarter of another.
+        self.assertTrue(0 < busy_s <= 0.75 * passed_s, (passed_s, text))
 
     def test_summary_without_the_option_has_no_gpus(self) -> None:
         for words in (("system", "--count", "2"), ("run", "true")):
