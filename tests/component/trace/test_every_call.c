@@ -97,30 +97,37 @@ static bool trace_with_fault(uint32_t back_end, unsigned at, int kinds, int erro
 	return is_reached;
 }
 
-static void check_every_call(uint32_t back_end, int kinds, int error)
-{
-	unsigned at = 1;
+/* The program of BPF takes a while to load: bpf/every_call makes the other faults. */
+static const struct faults {
+	uint32_t back_end;
+	int kinds, error;
+} faults[] = {
+	{ RT_TRACE_BACK_END_BPF, CALL_MAKES, ENOMEM },
+	{ RT_TRACE_BACK_END_PTRACE, CALL_MAKES, ENOMEM },
+	{ RT_TRACE_BACK_END_PTRACE, CALL_MAKES, EMFILE },
+	{ RT_TRACE_BACK_END_PTRACE, CALL_WAITS, EINTR },
+	{ RT_TRACE_BACK_END_PTRACE, CALL_READS, EIO },
+};
+#define FAULTS_COUNT ((int)(sizeof(faults) / sizeof(faults[0])))
 
-	while (trace_with_fault(back_end, at, kinds, error) && at < CALLS_MAX)
-		at++;
-	ck_assert_uint_gt(at, 3);
-	ck_assert_uint_lt(at, CALLS_MAX);
-}
+/* Each test has one of so many parts of the calls: every fourth, or every twelfth of a share. */
+#define PARTS 4
+#define SHARED_STEP 3
 
 START_TEST(trace_with_any_fault_runs_program_once_or_never)
 {
-	const uint32_t back_end = _i ? RT_TRACE_BACK_END_PTRACE : RT_TRACE_BACK_END_BPF;
+	const struct faults *f = &faults[_i / PARTS];
+	unsigned step = suite_share(100) < 100 ? SHARED_STEP : 1;
+	unsigned at = 1 + (unsigned)(_i % PARTS) * step;
 
-	if (trace_command(back_end).start_error < 0) {
+	if (trace_command(f->back_end).start_error < 0) {
 		suite_skip_test("this system refuses the back end");
 		return;
 	}
-	check_every_call(back_end, CALL_MAKES, ENOMEM);
-	if (back_end == RT_TRACE_BACK_END_BPF) /* it takes a while to load: see bpf/every_call */
-		return;
-	check_every_call(back_end, CALL_MAKES, EMFILE);
-	check_every_call(back_end, CALL_WAITS, EINTR);
-	check_every_call(back_end, CALL_READS, EIO);
+	while (trace_with_fault(f->back_end, at, f->kinds, f->error) && at < CALLS_MAX)
+		at += PARTS * step;
+	ck_assert_uint_gt(at, 3);
+	ck_assert_uint_lt(at, CALLS_MAX);
 }
 END_TEST
 
@@ -129,6 +136,7 @@ int main(void)
 	Suite *suite = suite_create("every call");
 
 	tcase_add_loop_test(suite_case(suite, "traces"),
-	                    trace_with_any_fault_runs_program_once_or_never, 0, 2);
+	                    trace_with_any_fault_runs_program_once_or_never, 0,
+	                    FAULTS_COUNT * PARTS);
 	return suite_run(suite);
 }
