@@ -160,6 +160,18 @@ class Case(unittest.TestCase):
         self.addCleanup(self.end, process)
         return process
 
+    def start_before_timeout(self, start: "Callable[..., subprocess.Popen[Any]]",
+                             is_ready: Callable[[], bool]) -> "subprocess.Popen[Any]":
+        """Start a command that is ready long before its --timeout, on a busy system, too."""
+        for timeout_s in (3, 12, 48):
+            began = time.monotonic()
+            process = start("--timeout", str(timeout_s))
+            wait_until(lambda: process.poll() is not None or is_ready())
+            if time.monotonic() - began < timeout_s / 2:
+                return process
+            process.wait(timeout=PATIENCE_S)
+        self.fail(f"the command is not ready within {timeout_s / 2} s")
+
     @staticmethod
     def end(process: "subprocess.Popen[Any]") -> None:
         if process.poll() is None:

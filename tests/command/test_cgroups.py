@@ -140,17 +140,24 @@ class Group(Case):
 
     def start_group(self, code: str, *words: Any) -> "subprocess.Popen[Any]":
         """Start a command that runs until release(), and wait until it is ready."""
-        process = self.start([
-            RTRACK, "run", "--accounting", "cgroup", "--summary", "json", "--summary-file",
-            self.path, *words, *python(code + READY), self.ready, self.end_mark], **self.kwargs)
+        process = self.begin(code, *words)
         wait_until(lambda: self.ready.exists() or process.poll() is not None)
         self.assertIsNone(process.poll(), "the command runs")
+        self.find_program(process)
+        return process
+
+    def begin(self, code: str, *words: Any) -> "subprocess.Popen[Any]":
+        self.ready.unlink(missing_ok=True)
+        return self.start([
+            RTRACK, "run", "--accounting", "cgroup", "--summary", "json", "--summary-file",
+            self.path, *words, *python(code + READY), self.ready, self.end_mark], **self.kwargs)
+
+    def find_program(self, process: "subprocess.Popen[Any]") -> None:
         # The first child is the oldest. Orphans that were adopted come later.
         self.program = self.child_of(process.pid)
         if "rtrack-supervisor" in read_proc(self.program, "cmdline"):
             self.program = self.child_of(self.program)
         self.supervisor = int(read_proc(self.program, "stat").rpartition(")")[2].split()[1])
-        return process
 
     @staticmethod
     def child_of(pid: int) -> int:
@@ -466,9 +473,15 @@ for i in range(20):
     os.wait()
 """
 
+    def start_killed(self, code: str) -> "subprocess.Popen[Any]":
+        process = self.start_before_timeout(
+            lambda *words: self.begin(code, *words), self.ready.exists)
+        self.find_program(process)
+        return process
+
     def test_timeout_in_v1_alone_kills_orphans_that_ignore_sigterm(self) -> None:
         self.use_v1_alone()
-        process = self.start_group(self.ORPHANS, "--timeout", "3")
+        process = self.start_killed(self.ORPHANS)
         place = self.own_places()["cpuacct"]
         pids = [int(pid) for pid in (place / "cgroup.procs").read_text().split()]
         self.addCleanup(self.kill_left, pids)
@@ -494,10 +507,11 @@ for path in {paths!r}:
         pass
 """
         pids = self.dir / "pids"
+        anew = f"open({str(pids)!r}, 'w').close()\n"
         note = f"open({str(pids)!r}, 'a').write(str(os.getpid()) + chr(10))\n"
         indent = 12 * " "
         code = self.ORPHANS.replace(indent + "while", indent + note + indent + "while")
-        process = self.start_group(move + code, "--timeout", "3")
+        process = self.start_killed(anew + move + code)
         wait_until(lambda: pids.read_text().count("\n") == 20)
         orphans = [int(pid) for pid in pids.read_text().split()]
         self.addCleanup(self.kill_left, [*orphans, self.program])
