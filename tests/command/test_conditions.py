@@ -14,7 +14,7 @@ import time
 import unittest
 from typing import Any, Callable, List, Optional
 
-from rtrack_command import PATIENCE_S, RTRACK, Case, Row, python, rtrack
+from rtrack_command import PATIENCE_S, RTRACK, Case, Row, python, rtrack, timed_out
 
 METHODS = ("auto", "poll", "wait", "cgroup")
 SEVEN = ("sh", "-c", "exit 7")
@@ -326,8 +326,7 @@ class Signals(Conditions):
             self.check_run("sh", "-c", "grep -q '^SigBlk:.*0000000000000000$' /proc/self/status"
                            " && kill -PIPE $$; exit 7", code=128 + signal.SIGPIPE,
                            preexec_fn=block_and_ignore)
-            done = rtrack("run", "-q", "--timeout", "0.1", "sleep", "1000",
-                          preexec_fn=block_and_ignore)
+            done = timed_out("-q", "sleep", "1000", preexec_fn=block_and_ignore)
             self.assertEqual((done.returncode, done.stderr), (124, ""))
         self.check_each(preexec_fn=block_and_ignore)
 

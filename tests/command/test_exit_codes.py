@@ -12,7 +12,8 @@ import time
 import unittest
 
 from harness import BUILD, SUPERVISOR
-from rtrack_command import PATIENCE_S, RTRACK, Case, is_alive, python, rtrack, wait_until
+from rtrack_command import (PATIENCE_S, RTRACK, Case, is_alive, python, rtrack, timed_out,
+                            wait_until)
 
 
 class OfTheCommand(Case):
@@ -251,8 +252,7 @@ class WithoutSupervisor(Case):
 class TimeOut(Case):
     def test_timeout_ends_command_and_returns_124(self) -> None:
         path = self.dir / "summary"
-        done = rtrack("run", "--timeout", "0.2", "--summary", "json", "--summary-file", path,
-                      "sleep", "200")
+        done = timed_out("--summary", "json", "--summary-file", path, "sleep", "200")
         self.assertEqual(done.returncode, 124)
         summary = json.loads(path.read_text())
         self.assertTrue(summary["timed_out"])
@@ -273,9 +273,8 @@ class TimeOut(Case):
         """The command ignores SIGTERM from its start."""
         path = self.dir / "summary"
         began = time.monotonic()
-        done = rtrack("run", "--timeout", "0.3", "--summary", "json", "--summary-file", path,
-                      "sleep", "200",
-                      preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+        done = timed_out("--summary", "json", "--summary-file", path, "sleep", "200",
+                         preexec_fn=lambda: signal.signal(signal.SIGTERM, signal.SIG_IGN))
         self.assertEqual(done.returncode, 124)
         self.assertGreaterEqual(time.monotonic() - began, 5)
         self.assertEqual(json.loads(path.read_text())["signal"], signal.SIGKILL)

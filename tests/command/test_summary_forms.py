@@ -16,7 +16,7 @@ from typing import Any, Dict, List
 
 from harness import SOURCE
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Word, busy, in_locale, python, read_jsonl,
-                            read_terminal, rtrack, until_rows, wait_until)
+                            read_terminal, rtrack, timed_out, until_rows, wait_until)
 
 try:
     import jsonschema
@@ -61,9 +61,10 @@ class Schema(Case):
     def test_summaries_of_commands_match_schema(self) -> None:
         for words in (["true"], ["--accounting", "poll", "true"], ["--accounting", "wait", "true"],
                       ["--processes", "/dev/null", "sh", "-c", "true; kill -9 $$"],
-                      ["--label", "x", "--timeout", "0.1", "sleep", "9"],
                       ["--no-children", "true"], ["--pss", "off", "sh", "-c", "sleep 0.1 & :"]):
             self.check(json.loads(rtrack("run", "--summary", "json", *words).stderr))
+        self.check(json.loads(
+            timed_out("--summary", "json", "--label", "x", "sleep", "200").stderr))
 
     def test_summaries_of_attach_match_schema(self) -> None:
         """Both shapes are one: the keys are the same."""
