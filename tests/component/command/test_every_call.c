@@ -169,21 +169,20 @@ static bool run_with_fault(uint32_t accounting, uint32_t flags, unsigned at, int
 	return strcmp(name, "no call") != 0;
 }
 
-static void check_every_call(uint32_t accounting, uint32_t flags, int kinds, int error)
-{
-	unsigned at = 1;
+static const struct faults {
+	int kinds, error;
+} faults[] = {
+	{ CALL_MAKES, EMFILE },
+	{ CALL_MAKES, ENOMEM },
+	{ CALL_WAITS, EINTR },
+	{ CALL_READS, EIO },
+};
+#define FAULTS_COUNT ((int)(sizeof(faults) / sizeof(faults[0])))
 
-	runs = started = failed = 0;
-	while (run_with_fault(accounting, flags, at, kinds, error) && at < CALLS_MAX)
-		at++;
-	ck_assert_uint_lt(at, CALLS_MAX);
-	ck_assert_uint_gt(at, 3);
-	printf("# method %u, flags %u, errno %d: %u runs, %u started, %u failed\n", accounting,
-	       flags, error, runs, started, failed);
-}
-
-static void check_method(uint32_t accounting, uint32_t flags)
+/* A share of the calls is every third. */
+static void check_every_call(uint32_t accounting, uint32_t flags, const struct faults *f)
 {
+	unsigned at = 1, step = suite_share(100) < 100 ? 3 : 1;
 	struct rt_outcome out;
 	int wait_error;
 
@@ -191,45 +190,48 @@ static void check_method(uint32_t accounting, uint32_t flags)
 		suite_skip_test("this system refuses the accounting method");
 		return;
 	}
-	check_every_call(accounting, flags, CALL_MAKES, EMFILE);
-	check_every_call(accounting, flags, CALL_MAKES, ENOMEM);
-	check_every_call(accounting, flags, CALL_WAITS, EINTR);
-	check_every_call(accounting, flags, CALL_READS, EIO);
+	runs = started = failed = 0;
+	while (run_with_fault(accounting, flags, at, f->kinds, f->error) && at < CALLS_MAX)
+		at += step;
+	ck_assert_uint_lt(at, CALLS_MAX);
+	ck_assert_uint_gt(at, 3);
+	printf("# method %u, flags %u, errno %d: %u runs, %u started, %u failed\n", accounting,
+	       flags, f->error, runs, started, failed);
 }
 
 START_TEST(poll_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_POLL, 0);
+	check_every_call(RT_ACCOUNTING_POLL, 0, &faults[_i]);
 }
 END_TEST
 
 START_TEST(wait_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_WAIT, RT_COMMAND_LIST_PROCESSES);
+	check_every_call(RT_ACCOUNTING_WAIT, RT_COMMAND_LIST_PROCESSES, &faults[_i]);
 }
 END_TEST
 
 START_TEST(cgroup_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_CGROUP, 0);
+	check_every_call(RT_ACCOUNTING_CGROUP, 0, &faults[_i]);
 }
 END_TEST
 
 START_TEST(own_supervisor_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_WAIT, RT_COMMAND_SUBREAPER_SELF);
+	check_every_call(RT_ACCOUNTING_WAIT, RT_COMMAND_SUBREAPER_SELF, &faults[_i]);
 }
 END_TEST
 
 START_TEST(bpf_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_BPF, RT_COMMAND_LIST_PROCESSES);
+	check_every_call(RT_ACCOUNTING_BPF, RT_COMMAND_LIST_PROCESSES, &faults[_i]);
 }
 END_TEST
 
 START_TEST(auto_with_any_fault_runs_program_once_or_never)
 {
-	check_method(RT_ACCOUNTING_AUTO, 0);
+	check_every_call(RT_ACCOUNTING_AUTO, 0, &faults[_i]);
 }
 END_TEST
 
@@ -252,7 +254,7 @@ int main(void)
 		TCase *tcase = suite_case(suite, methods[i].name);
 
 		tcase_add_checked_fixture(tcase, set_up, tear_down);
-		tcase_add_test(tcase, methods[i].test);
+		tcase_add_loop_test(tcase, methods[i].test, 0, FAULTS_COUNT);
 	}
 	return suite_run(suite);
 }
