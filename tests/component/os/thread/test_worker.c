@@ -25,6 +25,7 @@
 struct task {
 	struct rti_job job;
 	int gate[2];
+	atomic_int begun;
 	int runs; /* the owner reads this once the job is idle */
 	atomic_int *freed;
 };
@@ -34,6 +35,7 @@ static void run_task(struct rti_job *job)
 	struct task *task = (struct task *)job;
 	char byte;
 
+	atomic_fetch_add(&task->begun, 1);
 	if (task->gate[0] >= 0)
 		ck_assert_int_eq(read(task->gate[0], &byte, 1), 1);
 	task->runs++;
@@ -82,7 +84,7 @@ static uint64_t now_ns(void)
 
 static void wait_for_count(atomic_int *counter, int expected)
 {
-	for (int i = 0; i < 5000 && atomic_load(counter) != expected; i++)
+	for (int i = 0; i < 60000 && atomic_load(counter) != expected; i++)
 		usleep(1000);
 	ck_assert_int_eq(atomic_load(counter), expected);
 }
@@ -377,6 +379,7 @@ START_TEST(job_freed_while_blocked_is_freed_by_its_thread)
 	rti_worker_submit(worker, &stuck->job);
 	ck_assert_int_eq(rti_worker_run(worker, LONG_NS, 20 * MS), 0);
 
+	wait_for_count(&stuck->begun, 1);
 	rti_worker_free_job(worker, &stuck->job);
 	rti_worker_free(worker);
 	ck_assert_int_eq(atomic_load(&freed), 0);
