@@ -208,6 +208,7 @@ class OfTheRows(Case):
             "sh", "-c",
             "(sleep 0.05; i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done) & sleep 0.3"],
         "shorter than an interval": ["true"],
+        "left running": ["sh", "-c", '(while [ -d "$0" ]; do :; done) >/dev/null 2>&1 & sleep 0.2'],
     }
 
     def each(self, form: str) -> Any:
@@ -215,6 +216,8 @@ class OfTheRows(Case):
             path = self.dir / "rows"
             if words == self.TREES["children"]:
                 words = [*words, str(self.dir / "rusage"), str(self.dir / "data")]
+            if words == self.TREES["left running"]:
+                words = [*words, str(self.dir)]
             with self.subTest(tree=name):
                 began = time.monotonic()
                 got = self.summary("run", "-i", "0.04", "-f", form, "-o", path, *words)

@@ -197,6 +197,15 @@ static void report_failure(struct follow *f, int err)
 	f->has_failed = true;
 }
 
+static void set_counters(struct rt_metrics *m, const struct rt_outcome *o)
+{
+	m->rusage = o->rusage;
+	m->cpu_user_ns = o->cpu_user_ns;
+	m->cpu_system_ns = o->cpu_system_ns;
+	m->read_bytes = o->read_bytes;
+	m->write_bytes = o->write_bytes;
+}
+
 int follow_sample(struct follow *f)
 {
 	struct rt_metrics next;
@@ -209,6 +218,8 @@ int follow_sample(struct follow *f)
 		report_failure(f, err);
 		return err;
 	}
+	if (f->ended)
+		set_counters(&next, f->ended);
 	if (f->samples == 0) {
 		f->base = zero_sample(&next, f->base.monotonic_ns);
 		f->now = f->base;

@@ -22,6 +22,9 @@ struct follow {
 	/* CPU time that was used in the cgroup of an attached process, set by the caller at the
 	 * end; UINT64_MAX: unknown. */
 	uint64_t cgroup_growth_ns;
+	/* Set by the caller if a command has ended that has left processes running: what they use
+	 * from then on is not counted. */
+	const struct rt_outcome *ended;
 	int64_t interval_ns; /* intended time between samples */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */

@@ -292,6 +292,8 @@ static void follow_to_end(struct run *r)
 		     (int)r->tree.pid);
 	if (r->ending.has_begun)
 		end_remaining(r);
+	if (r->outcome.left_running > 0)
+		r->tree.ended = &r->outcome;
 	write_row(r);
 }
 
