@@ -10,18 +10,22 @@ from runner import Phase, Result
 
 Row = Dict[str, Any]
 
-# A row has a time within its sample: that of its account, which is read before or after the memory.
-SAMPLE_NS = 100_000_000
 # Members are read one after another, so a valid sum is that of a moment only if they hold still.
 VALID_TOLERANCE = 0.02
 RESOLUTION = 64 * 1024
 
 
-def phase_of(row: Row, phases: Sequence[Phase]) -> Optional[Phase]:
-    """Return the phase in which the whole sample was taken, or None if it was between phases."""
-    at = round(row["monotonic_seconds"] * 1e9)
+def time_ns(row: Row) -> int:
+    return round(row["monotonic_seconds"] * 1e9)
+
+
+def phase_of(before: Row, after: Row, phases: Sequence[Phase]) -> Optional[Phase]:
+    """Return the phase in which a whole sample was taken, or None if it was between phases.
+
+    The time of a row is one within its sample, which may take long on a busy system. So the sample
+    is known to lie between the times of the rows before and after it."""
     return next((phase for phase in phases
-                 if phase.begin_ns <= at - SAMPLE_NS and at + SAMPLE_NS <= phase.end_ns), None)
+                 if phase.begin_ns <= time_ns(before) and time_ns(after) <= phase.end_ns), None)
 
 
 def reading_of_row(row: Row) -> Reading:
@@ -44,9 +48,9 @@ class JudgedRow(NamedTuple):
 
 
 def judged_rows(result: Result) -> Iterator[JudgedRow]:
-    """Yield each row that lies in a phase."""
-    for row in result.rows:
-        phase = phase_of(row, result.phases)
+    """Yield each row with a sample that lies in a phase."""
+    for before, row, after in zip(result.rows, result.rows[1:], result.rows[2:]):
+        phase = phase_of(before, after, result.phases)
         if phase:
             found = list(problems_of_row(row, phase.truth, result.workload.kind))
             yield JudgedRow(row, phase.truth, found)

@@ -44,6 +44,11 @@ def row(at_s: float, **figures: Any) -> Dict[str, Any]:
     return {"monotonic_seconds": at_s, "footprint_bytes": 201 * MIB, "partial": [], **figures}
 
 
+def among(*rows: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """Return them with a row before and after, in the same phase."""
+    return [row(10.01), *rows, row(10.99)]
+
+
 def judge(of: Workload = POOL, rows: Any = (), **mutated: Any) -> List[str]:
     """Return the problems of the summary with other values, without their numbers."""
     accounting = {**SUMMARY["accounting"], **mutated.pop("accounting", {})}
@@ -151,23 +156,25 @@ class SummaryTest(unittest.TestCase):
 
 class SeriesTest(unittest.TestCase):
     def test_right_rows_pass(self) -> None:
-        self.assertEqual(judge(rows=[row(10.1), row(10.5, footprint_bytes=204 * MIB)]), [])
+        self.assertEqual(judge(rows=among(row(10.1), row(10.5, footprint_bytes=204 * MIB))), [])
 
     def test_row_outside_the_phase_is_not_judged(self) -> None:
-        rows = [row(at_s, footprint_bytes=0) for at_s in (9.99, 10.95)]
+        rows = [row(at_s, footprint_bytes=0) for at_s in (9.99, 10.1)] + [row(10.95)] + \
+            [row(at_s, footprint_bytes=0) for at_s in (10.98, 11.01)]
         self.assertEqual(judge(rows=rows), [])
 
     def test_wrong_row_is_found(self) -> None:
         for mib in (195, 208):
-            self.assertEqual(len(judge(rows=[row(10.1), row(10.5, footprint_bytes=mib * MIB)])), 1)
+            rows = among(row(10.1), row(10.5, footprint_bytes=mib * MIB))
+            self.assertEqual(len(judge(rows=rows)), 1)
 
     def test_estimated_row_is_judged_by_its_share(self) -> None:
         marked = {"estimated": ["footprint_bytes"], "footprint_low_bytes": 100 * MIB}
-        self.assertEqual(judge(rows=[row(10.1, footprint_bytes=208 * MIB, **marked)]), [])
-        self.assertEqual(len(judge(rows=[row(10.1, footprint_bytes=211 * MIB, **marked)])), 1)
+        self.assertEqual(judge(rows=among(row(10.1, footprint_bytes=208 * MIB, **marked))), [])
+        self.assertEqual(len(judge(rows=among(row(10.1, footprint_bytes=211 * MIB, **marked)))), 1)
 
     def test_row_below_its_lower_bound_is_found(self) -> None:
-        self.assertEqual(len(judge(rows=[row(10.1, footprint_low_bytes=202 * MIB)])), 1)
+        self.assertEqual(len(judge(rows=among(row(10.1, footprint_low_bytes=202 * MIB)))), 1)
 
 
 class ReportTest(unittest.TestCase):
