@@ -130,6 +130,11 @@ unsigned suite_share(unsigned inputs)
 	return percent ? (unsigned)((uint64_t)inputs * strtoul(percent, NULL, 10) / 100) : inputs;
 }
 
+unsigned suite_step(unsigned most)
+{
+	return suite_share(100) < 100 ? most : 1;
+}
+
 TCase *suite_case(Suite *suite, const char *name)
 {
 	TCase *tcase = tcase_create(name);

@@ -28,6 +28,9 @@ void suite_skip_test(const char *why);
 /* The share of so many inputs of chance that RTRACK_INPUTS_PERCENT asks for: all without it. */
 unsigned suite_share(unsigned inputs);
 
+/* The step from one input to the next, where they are counted up: 1 for all, most for a share. */
+unsigned suite_step(unsigned most);
+
 /* Add a test case of this name with a generous time limit to a suite. The caller adds tests with
  * tcase_add_test(). */
 TCase *suite_case(Suite *suite, const char *name);

@@ -182,7 +182,7 @@ static const struct faults {
 /* A share of the calls is every third. */
 static void check_every_call(uint32_t accounting, uint32_t flags, const struct faults *f)
 {
-	unsigned at = 1, step = suite_share(100) < 100 ? 3 : 1;
+	unsigned at = 1, step = suite_step(3);
 	struct rt_outcome out;
 	int wait_error;
 

@@ -118,7 +118,7 @@ static const struct faults {
 START_TEST(trace_with_any_fault_runs_program_once_or_never)
 {
 	const struct faults *f = &faults[_i / PARTS];
-	unsigned step = suite_share(100) < 100 ? SHARED_STEP : 1;
+	unsigned step = suite_step(SHARED_STEP);
 	unsigned at = 1 + (unsigned)(_i % PARTS) * step;
 
 	if (trace_command(f->back_end).start_error < 0) {
