@@ -197,13 +197,23 @@ static void report_failure(struct follow *f, int err)
 	f->has_failed = true;
 }
 
+/* The summary has these from the outcome, and the other counters from the last sample. */
 static void set_counters(struct rt_metrics *m, const struct rt_outcome *o)
 {
-	m->rusage = o->rusage;
-	m->cpu_user_ns = o->cpu_user_ns;
-	m->cpu_system_ns = o->cpu_system_ns;
-	m->read_bytes = o->read_bytes;
-	m->write_bytes = o->write_bytes;
+	const struct marks marks = { o->valid, o->partial, o->estimated };
+
+	if (is_known(marks, RT_HAS_CPU)) {
+		m->cpu_user_ns = o->cpu_user_ns;
+		m->cpu_system_ns = o->cpu_system_ns;
+		m->rusage.ru_utime = o->rusage.ru_utime;
+		m->rusage.ru_stime = o->rusage.ru_stime;
+	}
+	if (is_known(marks, RT_HAS_IO)) {
+		m->read_bytes = o->read_bytes;
+		m->write_bytes = o->write_bytes;
+		m->rusage.ru_inblock = o->rusage.ru_inblock;
+		m->rusage.ru_oublock = o->rusage.ru_oublock;
+	}
 }
 
 int follow_sample(struct follow *f)
@@ -218,8 +228,8 @@ int follow_sample(struct follow *f)
 		report_failure(f, err);
 		return err;
 	}
-	if (f->ended)
-		set_counters(&next, f->ended);
+	if (f->outcome)
+		set_counters(&next, f->outcome);
 	if (f->samples == 0) {
 		f->base = zero_sample(&next, f->base.monotonic_ns);
 		f->now = f->base;

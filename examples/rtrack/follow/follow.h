@@ -24,7 +24,7 @@ struct follow {
 	uint64_t cgroup_growth_ns;
 	/* Set by the caller if a command has ended that has left processes running: what they use
 	 * from then on is not counted. */
-	const struct rt_outcome *ended;
+	const struct rt_outcome *outcome;
 	int64_t interval_ns; /* intended time between samples */
 	struct rt_metrics base, before, now;
 	struct rt_delta delta; /* from before to now */

@@ -293,7 +293,7 @@ static void follow_to_end(struct run *r)
 	if (r->ending.has_begun)
 		end_remaining(r);
 	if (r->outcome.left_running > 0)
-		r->tree.ended = &r->outcome;
+		r->tree.outcome = &r->outcome;
 	write_row(r);
 }
 
