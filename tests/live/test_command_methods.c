@@ -12,6 +12,7 @@
 #include "children.h"
 #include "commands.h"
 #include "suite.h"
+#include "tracking.h"
 
 static const char *const sleep_argv[] = { "sleep", "100", NULL };
 
@@ -163,13 +164,6 @@ START_TEST(options_of_zero_list_no_processes)
 	rt_command_free(command);
 }
 END_TEST
-
-static int has_two_processes(void *tracker)
-{
-	struct rt_metrics metrics;
-
-	return rt_sample(tracker, &metrics, sizeof(metrics)) == 0 && metrics.processes == 2;
-}
 
 /* Without options, the tracker follows the children and measures all that it can. */
 START_TEST(options_of_zero_track_the_whole_tree)

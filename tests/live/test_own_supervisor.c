@@ -259,10 +259,11 @@ START_TEST(events_of_threads_are_filtered_if_the_program_runs_on)
 		suite_skip_test("no process events");
 		return;
 	}
-	command = start_self(methods[_i], "sleep 1000");
+	command = start_self(methods[_i], "sleep 1000; true");
 	ck_assert(is_own(command));
 	ck_assert_int_eq(count_filters(), 0);
 	wait_until(has_filters, command);
+	wait_until(has_two_processes, rt_command_tracker(command));
 	ck_assert_int_eq(rt_command_kill(command), 0);
 	ck_assert_uint_eq(finish_command(command).processes, 2);
 	rt_command_free(command);

@@ -53,6 +53,13 @@ struct rt_metrics sample_ended(struct rt_tracker *tracker)
 	return m;
 }
 
+int has_two_processes(void *tracker)
+{
+	struct rt_metrics metrics;
+
+	return rt_sample(tracker, &metrics, sizeof(metrics)) == 0 && metrics.processes == 2;
+}
+
 uint64_t get_sampled_ns(const struct rt_metrics *m)
 {
 	return m->cpu_user_ns + m->cpu_system_ns;

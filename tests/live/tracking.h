@@ -25,6 +25,9 @@ struct rt_metrics sample(struct rt_tracker *tracker);
 /* Take a sample of a tree of which every process has exited. It has the last totals. */
 struct rt_metrics sample_ended(struct rt_tracker *tracker);
 
+/* For wait_until(): whether a sample of a tracker finds two processes. */
+int has_two_processes(void *tracker);
+
 /* User and system CPU time together. */
 uint64_t get_sampled_ns(const struct rt_metrics *m);
 uint64_t get_outcome_ns(const struct rt_outcome *outcome);
