@@ -81,7 +81,7 @@ class Ends(Row):
     def test_summary_follows_output(self) -> None:
         script = "i=0; while [ $i -lt 30 ]; do i=$((i+1)); echo line $i; done; read x"
         terminal = Terminal(self, [RTRACK, "run", "--live", "-i", "0.02", "sh", "-c", script])
-        terminal.wait(has_status)
+        terminal.wait(lambda screen: has_status(screen) and shows("line 30")(screen))
         terminal.send("\n")
         self.assertEqual(terminal.end(), 0)
         rows = terminal.screen.rows
@@ -95,6 +95,7 @@ class Absent(Row):
         """To the terminal come the text of the command and why --live shows nothing, no more."""
         words = [RTRACK, "run", "--summary", "none", "-i", "0.02", "-o", str(self.series), *options]
         terminal = Terminal(self, [*words, "sh", "-c", "echo text; read x"], **kwargs)
+        terminal.wait(shows("text"))
         terminal.wait_for_rows(self.series)
         terminal.send("\n")
         self.assertEqual(terminal.end(), 0)
