@@ -34,9 +34,30 @@ static struct rt_command *start_self(uint32_t accounting, const char *script)
 	return start_shell_with(opts, script);
 }
 
+/* Start a script that stops itself until is_own() has looked at it. */
+static struct rt_command *start_held(uint32_t accounting, const char *script)
+{
+	char held[256];
+
+	snprintf(held, sizeof(held), "kill -STOP $$; %s", script);
+	return start_self(accounting, held);
+}
+
+static int has_stopped(void *command)
+{
+	int32_t pid = rt_command_pid(command);
+
+	return thread_state(pid, pid) == 'T';
+}
+
 static bool is_own(struct rt_command *command)
 {
-	return get_supervisor_pid(command) == getpid();
+	bool is_own;
+
+	wait_until(has_stopped, command);
+	is_own = get_supervisor_pid(command) == getpid();
+	ck_assert_int_eq(kill_process(rt_command_pid(command), SIGCONT), 0);
+	return is_own;
 }
 
 static int is_subreaper(void)
@@ -55,7 +76,7 @@ static void assert_no_children(void)
 
 START_TEST(program_is_child_of_caller_which_is_subreaper_meanwhile)
 {
-	struct rt_command *command = start_self(methods[_i], "sleep 0.05; exit 3");
+	struct rt_command *command = start_held(methods[_i], "sleep 0.05; exit 3");
 
 	ck_assert(is_own(command));
 	ck_assert_int_eq(is_subreaper(), 1);
@@ -105,7 +126,7 @@ START_TEST(figures_of_the_caller_are_not_of_the_tree)
 	run_shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done");
 	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &before), 0);
 	ck_assert_int_gt(before.ru_utime.tv_usec + before.ru_stime.tv_usec, 20000);
-	command = start_self(RT_ACCOUNTING_WAIT, "exit 0");
+	command = start_held(RT_ACCOUNTING_WAIT, "exit 0");
 	ck_assert(is_own(command));
 	for (int i = 0; i < 200; i++)
 		ck_assert_int_eq(read(zero, buffer, sizeof(buffer)), sizeof(buffer));
@@ -129,7 +150,7 @@ START_TEST(caller_with_a_child_gets_a_supervisor)
 		pause();
 		_exit(0);
 	}
-	command = start_self(RT_ACCOUNTING_WAIT, "sleep 0.05");
+	command = start_held(RT_ACCOUNTING_WAIT, "sleep 0.05");
 	ck_assert(!is_own(command));
 	ck_assert_int_eq(finish_command(command).exit_code, 0);
 	rt_command_free(command);
@@ -143,7 +164,7 @@ START_TEST(caller_that_ignores_sigchld_gets_a_supervisor)
 	struct rt_command *command;
 
 	signal(SIGCHLD, SIG_IGN);
-	command = start_self(RT_ACCOUNTING_WAIT, "sleep 0.05; exit 4");
+	command = start_held(RT_ACCOUNTING_WAIT, "sleep 0.05; exit 4");
 	ck_assert(!is_own(command));
 	ck_assert_int_eq(finish_command(command).exit_code, 4);
 	rt_command_free(command);
@@ -152,8 +173,8 @@ END_TEST
 
 START_TEST(second_command_at_a_time_gets_a_supervisor)
 {
-	struct rt_command *first = start_self(RT_ACCOUNTING_WAIT, "sleep 0.1; exit 1");
-	struct rt_command *second = start_self(RT_ACCOUNTING_WAIT, "sleep 0.05; exit 2");
+	struct rt_command *first = start_held(RT_ACCOUNTING_WAIT, "sleep 0.1; exit 1");
+	struct rt_command *second = start_held(RT_ACCOUNTING_WAIT, "sleep 0.05; exit 2");
 
 	ck_assert(is_own(first));
 	ck_assert(!is_own(second));
@@ -168,7 +189,7 @@ START_TEST(commands_one_after_the_other_are_both_without_supervisor)
 	for (int i = 0; i < 3; i++) {
 		/* A single process, which we wait for: a busy machine delays the report of an exit,
 		 * which proves nothing if another parent was faster. */
-		struct rt_command *command = start_self(methods[_i], "exec sleep 0.02");
+		struct rt_command *command = start_held(methods[_i], "exec sleep 0.02");
 
 		ck_assert(is_own(command));
 		ck_assert_uint_eq(finish_command(command).reasons, 0);
@@ -216,7 +237,7 @@ END_TEST
 
 START_TEST(program_that_runs_on_is_reaped_after_free)
 {
-	struct rt_command *command = start_self(RT_ACCOUNTING_WAIT, "sleep 60");
+	struct rt_command *command = start_held(RT_ACCOUNTING_WAIT, "sleep 60");
 	int32_t pid = rt_command_pid(command);
 
 	ck_assert(is_own(command));
@@ -259,7 +280,7 @@ START_TEST(events_of_threads_are_filtered_if_the_program_runs_on)
 		suite_skip_test("no process events");
 		return;
 	}
-	command = start_self(methods[_i], "sleep 1000; true");
+	command = start_held(methods[_i], "sleep 1000; true");
 	ck_assert(is_own(command));
 	ck_assert_int_eq(count_filters(), 0);
 	wait_until(has_filters, command);
@@ -273,7 +294,7 @@ END_TEST
 
 START_TEST(caller_shares_no_memory_with_other_processes)
 {
-	struct rt_command *command = start_self(methods[_i], "sleep 0.05");
+	struct rt_command *command = start_held(methods[_i], "sleep 0.05");
 	char path[32], target[64];
 
 	ck_assert(is_own(command));
