@@ -16,13 +16,15 @@
 #include "children.h"
 #include "commands.h"
 #include "suite.h"
+#include "threads.h"
 #include "tracking.h"
 
 #define MS INT64_C(1000000)
 #define WAIT_MAX_MS 100000
 /* A loop that spins comes to thousands. */
 #define WAKEUPS_MAX 200
-#define FORKS 10000
+/* ThreadSanitizer makes a fork(2) of vfork(2), with a copy of its page tables. */
+#define FORKS (IS_THREAD_SANITIZED ? 1000 : 10000)
 
 static const uint32_t methods[] = { RT_ACCOUNTING_POLL, RT_ACCOUNTING_WAIT, RT_ACCOUNTING_AUTO };
 static const int method_count = sizeof(methods) / sizeof(methods[0]);
