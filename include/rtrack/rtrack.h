@@ -2413,7 +2413,7 @@ struct rt_trace_opts {
 	uint32_t back_end; /**< RT_TRACE_BACK_END_ value. */
 	/** Memory for events that wait to be read, at most 64 MiB. It is rounded up to a power of
 	 * two, and to 64 KiB at least. 0 means 32 MiB, or less if the cgroup of the caller has not
-	 * so much, but 1 MiB at least. An event takes 256 bytes. */
+	 * so much, but 1 MiB at least. An event takes 296 bytes. */
 	uint32_t ring_bytes;
 	/** A program to start and trace with its descendants from its first instruction on, or
 	 * NULL. Its `message` is not used. */
@@ -2459,8 +2459,10 @@ struct rt_trace_event {
 	int64_t result;
 	/** Address that the figures were to be written to, in the process. 0: NULL, or none. */
 	uint64_t usage_address;
-	/** What the kernel wrote there, unless another thread has written to it since. 0 for a call
-	 * that returned no figures (it failed, or no child was waited for). */
+	/** Address of the status of wait4(2), or the siginfo_t of waitid(2). 0: NULL, or none. */
+	uint64_t status_address;
+	/** What the kernel wrote to usage_address, unless another thread has written to it since. 0
+	 * for a call that returned no figures (it failed, or no child was waited for). */
 	struct rt_rusage rusage;
 	uint32_t rusage_valid; /**< Bit i: field i of rusage, as in rt_pid_getrusage(). */
 	uint32_t cpu;          /**< CPU on which the call returned; UINT32_MAX: unknown. */
@@ -2470,6 +2472,9 @@ struct rt_trace_event {
 	int32_t host_pid;      /**< Process, in the first pid namespace; 0: unknown. */
 	int32_t host_tid;      /**< Thread. Likewise. */
 	int32_t host_ppid;     /**< Parent of the process. Likewise. */
+	int32_t ns_pid;  /**< Process, in its own pid namespace, the innermost one; 0: unknown. */
+	int32_t ns_tid;  /**< Thread. Likewise. */
+	int32_t ns_ppid; /**< Parent of the process. Likewise; 0 also if it is in another one. */
 	/** Real user id, in the caller's user namespace; UINT32_MAX: unknown. */
 	uint32_t uid;
 	/** Bit i: field i of live_children is exact. This mask and the next are 0 unless
@@ -2478,11 +2483,13 @@ struct rt_trace_event {
 	uint32_t live_children_valid;
 	/** Bit i: field i of live_children is a lower bound. No bit is in both masks. */
 	uint32_t live_children_partial;
-	uint32_t reserved;        /**< 0. */
-	uint64_t thread_start_ns; /**< Start of the thread, CLOCK_BOOTTIME; 0: unknown. */
-	uint64_t cgroup_id;       /**< Inode number of its cgroup (v2); 0: unknown. */
-	uint64_t mount_namespace; /**< Inode number of its mount namespace; 0: unknown. */
-	uint64_t pid_namespace;   /**< Inode number of its pid namespace; 0: unknown. */
+	/** Start of the thread, CLOCK_BOOTTIME; 0: unknown. By ptrace, in whole clock ticks. */
+	uint64_t thread_start_ns;
+	uint64_t process_start_ns; /**< Start of the process. Likewise. */
+	uint64_t parent_start_ns;  /**< Start of the parent of the process. Likewise. */
+	uint64_t cgroup_id;        /**< Inode number of its cgroup (v2); 0: unknown. */
+	uint64_t mount_namespace;  /**< Inode number of its mount namespace; 0: unknown. */
+	uint64_t pid_namespace;    /**< Inode number of its pid namespace; 0: unknown. */
 	/** What the descendants of the process that were not waited for yet have used, with what
 	 * they have waited for. The sum of this and `rusage` is what RUSAGE_CHILDREN would report
 	 * if all of them ended and were waited for. ru_maxrss is the largest, as there.
@@ -2496,6 +2503,10 @@ struct rt_trace_event {
 	/** When that was read, CLOCK_MONOTONIC: shortly after the call. 0 if both masks are 0. */
 	uint64_t live_children_at_ns;
 	char comm[64]; /**< Name of the thread, NUL-terminated. May contain any byte. */
+	/** Host name in the UTS namespace of the thread, at the call: its first 15 bytes,
+	 * NUL-terminated. Empty: unknown. By ptrace it is known in the caller's namespace, and in
+	 * others with CAP_SYS_ADMIN. May contain any byte. */
+	char host_name[64];
 	/** Path of its program, NUL-terminated; empty: unknown. May contain any byte. It is looked
 	 * up once for each file. So for a file with several names (hard links) it may be the first
 	 * one that was seen. */

@@ -200,7 +200,16 @@ struct cred {
 	struct user_namespace *user_ns;
 };
 
+struct new_utsname {
+	char nodename[65];
+};
+
+struct uts_namespace {
+	struct new_utsname name;
+};
+
 struct nsproxy {
+	struct uts_namespace *uts_ns;
 	struct mnt_namespace *mnt_ns;
 	struct time_namespace *time_ns;
 };

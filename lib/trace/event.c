@@ -72,6 +72,7 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 		.wait_options = record->wait_options,
 		.result = record->result,
 		.usage_address = record->usage_address,
+		.status_address = record->status_address,
 		.cpu = record->cpu,
 		.pid = record->pid,
 		.tid = record->tid,
@@ -79,13 +80,19 @@ void rti_event_make(struct rti_event_maker *maker, const struct rti_trace_record
 		.host_pid = record->host_pid,
 		.host_tid = record->host_tid,
 		.host_ppid = record->host_ppid,
+		.ns_pid = record->ns_pid,
+		.ns_tid = record->ns_tid,
+		.ns_ppid = record->ns_ppid,
 		.uid = record->uid,
 		.thread_start_ns = record->thread_start_ns,
+		.process_start_ns = record->process_start_ns,
+		.parent_start_ns = record->parent_start_ns,
 		.cgroup_id = record->cgroup_id,
 		.mount_namespace = record->mount_namespace,
 		.pid_namespace = record->pid_namespace,
 	};
 	memcpy(out->comm, record->comm, sizeof(record->comm));
+	memcpy(out->host_name, record->host_name, sizeof(record->host_name));
 	/* A call that a signal interrupts returns -EINTR, or the kernel makes it again by itself.
 	 * At its return that is not decided yet. */
 	if (out->result <= -ERESTARTSYS && out->result >= -ERESTART_RESTARTBLOCK)

@@ -16,7 +16,7 @@
 #include "util/visit.h"
 
 #define LEAST 65536u      /* a page, on any machine */
-#define USUAL (32u << 20) /* for 131,072 calls */
+#define USUAL (32u << 20) /* for 113,359 calls */
 #define USUAL_LEAST (1u << 20)
 #define SHARE 8 /* of the memory that is left, the ring takes at most one part of so many */
 

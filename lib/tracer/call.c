@@ -27,18 +27,19 @@ void rtt_call_decode(const struct rti_syscall_info *info, uint32_t meaning, stru
 	if (meaning == RTI_TRACE_GETRUSAGE) {
 		out->usage_address = args[1];
 	} else if (meaning == RTI_TRACE_WAIT4) {
+		out->status_address = args[1];
 		out->wait_options = (uint32_t)args[2];
 		out->usage_address = args[3];
 	} else {
 		out->wait_id = (int32_t)args[1];
-		out->info_address = args[2];
+		out->status_address = args[2];
 		out->wait_options = (uint32_t)args[3];
 		out->usage_address = args[4];
 	}
 	/* The upper half of a 32-bit argument is undefined. */
 	if (is_32bit) {
 		out->usage_address = (uint32_t)out->usage_address;
-		out->info_address = (uint32_t)out->info_address;
+		out->status_address = (uint32_t)out->status_address;
 	}
 }
 
@@ -82,7 +83,8 @@ static enum figures find_figures(const struct rtt_call *call, int32_t tid, int64
 		return result > 0 ? HAS_FIGURES : NO_FIGURES;
 	if (call->call != RTI_TRACE_WAITID || !(call->wait_options & WNOHANG))
 		return HAS_FIGURES;
-	if (!call->info_address || !read_memory(tid, call->info_address, &signal, sizeof(signal)))
+	if (!call->status_address ||
+	    !read_memory(tid, call->status_address, &signal, sizeof(signal)))
 		return UNKNOWN_FIGURES;
 	return signal == SIGCHLD ? HAS_FIGURES : NO_FIGURES;
 }
@@ -93,17 +95,18 @@ void rtt_call_fill(const struct rtt_call *call, int32_t tid, int64_t result,
 	enum figures figures = find_figures(call, tid, result);
 	uint64_t whole[RTI_TRACE_USAGE_WORDS] = { 0 };
 
-	out->call = call->call;
+	out->call = (uint16_t)call->call;
 	out->flags = call->flags;
 	out->entry_ns = call->entry_ns;
 	out->result = result;
 	out->usage_address = call->usage_address;
+	out->status_address = call->status_address;
 	out->who = call->who;
 	out->wait_id = call->wait_id;
 	out->wait_options = call->wait_options;
 	if (figures == HAS_FIGURES &&
 	    read_memory(tid, call->usage_address, whole, call->usage_bytes)) {
-		out->usage_bytes = call->usage_bytes;
+		out->usage_bytes = (uint16_t)call->usage_bytes;
 		if (call->usage_bytes == RTI_TRACE_USAGE_BYTES)
 			rti_trace_pack_usage(out->usage, whole);
 		else

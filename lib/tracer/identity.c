@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Which thread has made a call, as /proc shows it.
  *
- * Name, parent and CPU are read at each call. User id, namespaces and program are read once: they
- * change only by calls that the filter stops (see filter.c), and by an exec. Not even a process
- * with every right can change them for another one. The cgroup is looked up at each call: another
- * process may move this one. */
+ * Name, parent, CPU and host name are read at each call. User id, namespaces and program are read
+ * once: they change only by calls that the filter stops (see filter.c), and by an exec. Not even a
+ * process with every right can change them for another one. The cgroup is looked up at each call:
+ * another process may move this one. */
 #include "tracer/identity.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "os/process/pidfd.h"
@@ -28,6 +30,7 @@
 static uint64_t tick_ns;
 static int largest_kept_fd; /* of files that stay open */
 static bool is_in_first_namespace;
+static uint64_t own_uts_namespace;
 static bool has_no_cgroup_ids; /* the kernel cannot answer by pidfd */
 
 /* Write /proc/PID/NAME. */
@@ -71,6 +74,7 @@ void rtt_identity_begin(void)
 	long ticks = sysconf(_SC_CLK_TCK);
 
 	tick_ns = NS_PER_S / (uint64_t)(ticks > 0 ? ticks : 100);
+	own_uts_namespace = read_namespace(getpid(), "ns/uts");
 	is_in_first_namespace = read_namespace(getpid(), "ns/pid") == FIRST_PID_NAMESPACE;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
@@ -89,6 +93,41 @@ static uint64_t value_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
+/* The last number after such a key, and how many there are: one for each pid namespace from that of
+ * /proc inwards. E.g.: "\nNSpid:\t4711\t1\n". */
+static uint32_t last_value_of(const char *text, const char *key, int32_t *value)
+{
+	const char *at = strstr(text, key);
+	uint32_t count = 0;
+	char *end;
+
+	*value = 0;
+	for (at = at ? at + strlen(key) : NULL; at && *at == '\t'; at = end, count++)
+		*value = (int32_t)strtoul(at, &end, 10);
+	return count;
+}
+
+/* Write the path of the stat of a thread. /proc/PID/stat would add up the times of all threads. */
+static void make_stat_path(char out[PATH_BYTES], int32_t tgid, int32_t tid)
+{
+	char *at;
+
+	make_path(out, tgid, "task/");
+	at = rti_decimal(out + strlen(out), (uint64_t)tid);
+	memcpy(at, "/stat", sizeof("/stat"));
+}
+
+static uint64_t read_start_ns(int32_t pid)
+{
+	char path[PATH_BYTES], text[1024];
+	struct rti_pid_stat stat;
+	size_t len;
+
+	make_stat_path(path, pid, pid);
+	len = read_file(path, text, sizeof(text));
+	return rti_parse_pid_stat(text, len, &stat) == 0 ? stat.starttime * tick_ns : 0;
+}
+
 /* What stays is read once. A thread that is being killed may have no file: that is tried again. */
 static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
 {
@@ -103,7 +142,11 @@ static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
 	/* No key can be in a name: the kernel writes its newlines as "\n". */
 	c->tgid = (int32_t)value_of(text, "\nTgid:\t");
 	c->uid = (uint32_t)value_of(text, "\nUid:\t");
+	c->depth = last_value_of(text, "\nNStgid:", &c->ns_pid);
+	last_value_of(text, "\nNSpid:", &c->ns_tid);
+	c->process_start_ns = read_start_ns(c->tgid);
 	c->mount_namespace = read_namespace(tracee->tid, "ns/mnt");
+	c->uts_namespace = read_namespace(tracee->tid, "ns/uts");
 	c->pid_namespace = read_namespace(tracee->tid, "ns/pid");
 	if (rti_program_file(tracee->tid, &c->exe_device, &c->exe_inode, exe, sizeof(exe)) < 0)
 		c->exe_device = c->exe_inode = 0;
@@ -113,14 +156,11 @@ static const struct rtt_constants *constants_of(struct rtt_tracee *tracee)
 
 static bool read_stat(struct rtt_tracee *tracee, struct rti_pid_stat *out)
 {
-	char path[PATH_BYTES], text[1024], *at;
+	char path[PATH_BYTES], text[1024];
 	ssize_t n;
 
 	if (tracee->stat_fd < 0) {
-		/* /proc/PID/task/TID/stat: /proc/TID/stat would add up the times of all threads. */
-		make_path(path, constants_of(tracee)->tgid, "task/");
-		at = rti_decimal(path + strlen(path), (uint64_t)tracee->tid);
-		memcpy(at, "/stat", sizeof("/stat"));
+		make_stat_path(path, constants_of(tracee)->tgid, tracee->tid);
 		tracee->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
 	if (tracee->stat_fd < 0)
@@ -175,26 +215,76 @@ static uint64_t find_cgroup(struct rtt_tracee *tracee, int32_t pid)
 	return err == 0 ? id : find_cgroup_directory(pid);
 }
 
+/* The parent changes when it ends. It is in the same pid namespace or in one around that. So both
+ * are in the same if they are in as many. */
+static const struct rtt_parent *parent_of(struct rtt_tracee *tracee, int32_t pid)
+{
+	struct rtt_parent *parent = &tracee->parent;
+	char path[PATH_BYTES], text[4096];
+
+	if (parent->pid == pid)
+		return parent;
+	*parent = (struct rtt_parent){ .pid = pid, .start_ns = read_start_ns(pid) };
+	make_path(path, pid, "status");
+	read_file(path, text, sizeof(text));
+	if (last_value_of(text, "\nNStgid:", &parent->ns_pid) != tracee->constants.depth)
+		parent->ns_pid = 0;
+	return parent;
+}
+
+/* Returns 0, or -1 if the namespace is another one and this process has no right to enter it. */
+static int read_host_name(const struct rtt_tracee *tracee, struct utsname *out)
+{
+	bool is_own = tracee->constants.uts_namespace == own_uts_namespace;
+	int own = -1, other = -1, err = -1;
+	char path[PATH_BYTES];
+
+	if (is_own)
+		return uname(out);
+	make_path(path, tracee->tid, "ns/uts");
+	other = open(path, O_RDONLY | O_CLOEXEC);
+	own = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
+	if (other >= 0 && own >= 0 && setns(other, CLONE_NEWUTS) == 0) {
+		err = uname(out);
+		setns(own, CLONE_NEWUTS);
+	}
+	if (other >= 0)
+		close(other);
+	if (own >= 0)
+		close(own);
+	return err;
+}
+
 void rtt_identity_fill(struct rtt_tracee *tracee, struct rti_trace_record *out)
 {
 	const struct rtt_constants *c = constants_of(tracee);
+	const struct rtt_parent *parent;
 	struct rti_pid_stat stat;
+	struct utsname host;
 
 	out->pid = c->tgid;
 	out->tid = tracee->tid;
+	out->ns_pid = c->ns_pid;
+	out->ns_tid = c->ns_tid;
+	out->process_start_ns = c->process_start_ns;
 	out->uid = c->is_known ? c->uid : UINT32_MAX;
-	out->mount_namespace = c->mount_namespace;
-	out->pid_namespace = c->pid_namespace;
+	out->mount_namespace = (uint32_t)c->mount_namespace;
+	out->pid_namespace = (uint32_t)c->pid_namespace;
 	out->exe_device = c->exe_device;
 	out->exe_inode = c->exe_inode;
 	out->cgroup_id = find_cgroup(tracee, c->tgid);
 	out->cpu = UINT32_MAX;
 	if (read_stat(tracee, &stat)) {
+		parent = parent_of(tracee, stat.ppid);
 		out->ppid = stat.ppid;
+		out->ns_ppid = parent->ns_pid;
+		out->parent_start_ns = parent->start_ns;
 		out->cpu = (uint32_t)stat.processor;
 		out->thread_start_ns = stat.starttime * tick_ns;
 		memcpy(out->comm, stat.comm, sizeof(out->comm) - 1);
 	}
+	if (c->is_known && read_host_name(tracee, &host) == 0)
+		memcpy(out->host_name, host.nodename, sizeof(out->host_name) - 1);
 	/* NSpid of /proc/PID/status shows no namespace outside the one that /proc is of. */
 	if (is_in_first_namespace) {
 		out->host_pid = out->pid;
@@ -211,6 +301,7 @@ int32_t rtt_identity_tgid(struct rtt_tracee *tracee)
 void rtt_identity_forget(struct rtt_tracee *tracee)
 {
 	tracee->constants.is_known = false;
+	tracee->parent.pid = 0;
 	if (tracee->stat_fd >= 0)
 		close(tracee->stat_fd);
 	tracee->stat_fd = -1;

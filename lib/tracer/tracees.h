@@ -14,7 +14,8 @@ struct rtt_call {
 	uint32_t wait_options;
 	uint32_t usage_bytes;   /* of the struct that the call fills */
 	uint64_t usage_address; /* 0: none */
-	uint64_t info_address;  /* of the siginfo_t of waitid(2); 0: none */
+	/* Of the status of wait4(2), of the siginfo_t of waitid(2); 0: none. */
+	uint64_t status_address;
 	uint64_t entry_ns;
 };
 
@@ -23,7 +24,17 @@ struct rtt_constants {
 	bool is_known;
 	int32_t tgid;
 	uint32_t uid;
-	uint64_t mount_namespace, pid_namespace, exe_device, exe_inode;
+	int32_t ns_pid, ns_tid;
+	uint32_t depth; /* pid namespaces that it is in, as /proc shows it */
+	uint64_t mount_namespace, pid_namespace, uts_namespace, exe_device, exe_inode;
+	uint64_t process_start_ns;
+};
+
+/* The parent of a process. */
+struct rtt_parent {
+	int32_t pid;    /* 0: none was read */
+	int32_t ns_pid; /* 0: it is in another pid namespace */
+	uint64_t start_ns;
 };
 
 struct rtt_tracee {
@@ -33,6 +44,7 @@ struct rtt_tracee {
 	int stat_fd, pidfd;
 	struct rtt_call call;           /* written by loop.c: the one that has not returned yet */
 	struct rtt_constants constants; /* written by identity.c */
+	struct rtt_parent parent;       /* likewise */
 };
 
 /* Find a thread, or add it. Returns NULL if memory is short: it is then traced without a state. */

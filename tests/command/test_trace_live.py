@@ -222,6 +222,54 @@ os.kill(pid, 9); os.wait()
             self.assertTrue(found)
 
     @each_back_end
+    def test_starts_are_those_that_proc_shows(self, back_end: str) -> None:
+        """Of a second thread, its process, and the parent of that, in ticks of 10 ms."""
+        code = """
+import json, os, resource, threading, time
+def start_of(path):
+    return int(open(path + "/stat").read().rpartition(")")[2].split()[19])
+def call():
+    resource.getrusage(1)
+    me = threading.get_native_id()
+    print(json.dumps([start_of(path) for path in (
+        f"/proc/self/task/{me}", "/proc/self", f"/proc/{os.getppid()}")]))
+time.sleep(0.02)
+thread = threading.Thread(target=call)
+thread.start()
+thread.join()
+"""
+        row = self.trace(back_end, *python(code))[-1]
+        names = ("thread_start_ns", "process_start_ns", "parent_start_ns")
+        self.assertEqual([row[name] // 10_000_000 for name in names], json.loads(self.output))
+        self.assertNotEqual(row["tid"], row["pid"])
+        self.assertGreater(row["thread_start_ns"], row["process_start_ns"])
+
+    @each_back_end
+    def test_numbers_and_host_name_are_those_of_the_namespaces_of_the_caller(
+            self, back_end: str) -> None:
+        own = os.uname().nodename
+        row = self.trace(back_end, *python("import resource; resource.getrusage(1)"))[-1]
+        self.assertEqual(row["host_name"], own[:15])
+        words = ["unshare", "--uts", "--pid", "--fork", *python("""
+import resource, socket, subprocess, sys
+socket.sethostname("a-name-of-20-letters")
+code = "import resource; resource.getrusage(1)"
+subprocess.run([sys.executable, "-c", code], check=True)
+resource.getrusage(-1)
+""")]
+        if not shutil.which("unshare") or subprocess.run(words, stderr=subprocess.DEVNULL,
+                                                         check=False).returncode != 0:
+            self.skipTest("new namespaces need root here")
+        rows = [row for row in self.trace(back_end, *words) if row["ns_pid"] != row["pid"]]
+        child, = [row for row in rows if row["who"] == THREAD]
+        first = [row for row in rows if row["who"] == CHILDREN][-1]
+        self.assertEqual((first["ns_pid"], first["ns_tid"], first["ns_ppid"]), (1, 1, None))
+        self.assertEqual((child["ns_pid"], child["ns_ppid"]), (2, 1))
+        self.assertEqual((child["host_name"], first["host_name"]), ("a-name-of-20-le",) * 2)
+        self.assertEqual(child["ppid"], first["pid"])
+        self.assertEqual(os.uname().nodename, own)
+
+    @each_back_end
     def test_hostile_name_of_a_program_breaks_no_line(self, back_end: str) -> None:
         """The name is in /proc/PID/stat, between parentheses, and may have those of its own."""
         name = 'a) R 1\n"{}\x1b[2J'

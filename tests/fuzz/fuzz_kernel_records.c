@@ -155,7 +155,7 @@ static void try_account(void)
 static void take_record(struct rti_trace_record *record)
 {
 	*record = (struct rti_trace_record){
-		.call = take_u8(in) % 8 ? 1u << take_below(in, 3) : (uint32_t)take_u64(in),
+		.call = (uint16_t)(take_u8(in) % 8 ? 1u << take_below(in, 3) : take_u64(in)),
 		.flags = (uint32_t)take_u64(in),
 		.lost = take_u64(in),
 		.entry_ns = take_u64(in),
@@ -168,8 +168,9 @@ static void take_record(struct rti_trace_record *record)
 	};
 	record->usage_bytes = take_u8(in) % 2   ? RTI_TRACE_USAGE_BYTES
 	                      : take_u8(in) % 2 ? RTI_TRACE_USAGE_BYTES_32
-	                                        : (uint32_t)take_u64(in);
+	                                        : (uint16_t)take_u64(in);
 	take_bytes(in, record->comm, sizeof(record->comm));
+	memcpy(record->host_name, record->comm, sizeof(record->comm));
 	take_bytes(in, record->usage, sizeof(record->usage));
 }
 
@@ -185,6 +186,7 @@ static void try_trace(void)
 		take_record(&record);
 		rti_event_make(&maker, &record, &event);
 		require_string(event.comm, sizeof(event.comm));
+		require_string(event.host_name, sizeof(event.host_name));
 		require_string(event.exe, sizeof(event.exe));
 		require(event.duration_ns == 0 || record.return_ns > record.entry_ns);
 		require(event.rusage_valid == 0 || record.usage_bytes == RTI_TRACE_USAGE_BYTES ||

@@ -30,7 +30,7 @@ enum { EVENTS_PER_READ = 64, MESSAGE_BYTES = 512 };
 /* Without a descriptor of the command, before Linux 5.3, it is looked at so often. */
 enum { LOOK_MS = 10 };
 
-#define SMALL_RING_BYTES (UINT64_C(4) << 20) /* for 16,384 calls */
+#define SMALL_RING_BYTES (UINT64_C(4) << 20) /* for 14,169 calls */
 
 /* After the end of a command: the longest wait for one more call that its processes have made. */
 #define DRAIN_NS NS_PER_S

@@ -103,6 +103,7 @@ static void add_call(struct text *out, const struct rt_trace_event *event)
 	json_u64(out, "wait_options", event->wait_options);
 	json_i64(out, "result", event->result);
 	json_u64(out, "usage_address", event->usage_address);
+	json_u64(out, "status_address", event->status_address);
 }
 
 static void add_caller(struct text *out, const struct rt_trace_event *event)
@@ -114,8 +115,13 @@ static void add_caller(struct text *out, const struct rt_trace_event *event)
 	add_pid(out, "host_pid", event->host_pid);
 	add_pid(out, "host_tid", event->host_tid);
 	add_pid(out, "host_ppid", event->host_ppid);
+	add_pid(out, "ns_pid", event->ns_pid);
+	add_pid(out, "ns_tid", event->ns_tid);
+	add_pid(out, "ns_ppid", event->ns_ppid);
 	add_u32(out, "uid", event->uid);
 	add_known(out, "thread_start_ns", event->thread_start_ns);
+	add_known(out, "process_start_ns", event->process_start_ns);
+	add_known(out, "parent_start_ns", event->parent_start_ns);
 	add_known(out, "cgroup_id", event->cgroup_id);
 	add_known(out, "mount_namespace", event->mount_namespace);
 	add_known(out, "pid_namespace", event->pid_namespace);
@@ -146,6 +152,7 @@ static void jsonl_event(struct text *out, struct trace_context *context,
 	if (context->has_live_children)
 		add_live_children(out, event);
 	json_string(out, "comm", event->comm);
+	json_string(out, "host_name", *event->host_name ? event->host_name : NULL);
 	json_string(out, "exe", *event->exe ? event->exe : NULL);
 	json_end(out, '}');
 	text_add(out, "\n");

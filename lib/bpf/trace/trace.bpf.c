@@ -283,7 +283,7 @@ static bool has_figures(const struct call *call, long result, __u32 *flags)
 		return result > 0;
 	if (call->kind != RTI_TRACE_WAITID || !(call->wait_options & WNOHANG))
 		return true;
-	if (!call->info || bpf_probe_read_user(&signal, sizeof(signal), (void *)call->info) < 0)
+	if (!call->status || bpf_probe_read_user(&signal, sizeof(signal), (void *)call->status) < 0)
 		*flags |= RTI_TRACE_UNREAD;
 	return signal == SIGCHLD;
 }
@@ -312,6 +312,39 @@ static void write_figures(struct rti_trace_record *record, const struct call *ca
 	}
 }
 
+/* The number of a process or thread in its own pid namespace, and the inode number of that. */
+static __s32 inner_number(const struct pid *pid, __u32 *inode)
+{
+	const struct upid *entry;
+	struct pid_namespace *namespace;
+	__s32 nr = 0;
+
+	*inode = 0;
+	if (!pid)
+		return 0;
+	if (!pid->level) {
+		*inode = pid->numbers[0].ns->ns.inum;
+		return pid->numbers[0].nr;
+	}
+	entry = entry_of(pid, pid->level);
+	bpf_core_read(&nr, sizeof(nr), &entry->nr);
+	bpf_core_read(&namespace, sizeof(namespace), &entry->ns);
+	*inode = BPF_CORE_READ(namespace, ns.inum);
+	return nr;
+}
+
+static void write_inner_pids(struct rti_trace_record *record, struct task_struct *task)
+{
+	__u32 own, parent;
+
+	record->ns_tid = inner_number(task->thread_pid, &own);
+	record->ns_ppid = inner_number(task->real_parent->signal->pids[PIDTYPE_TGID], &parent);
+	if (parent != own)
+		record->ns_ppid = 0;
+	record->ns_pid = inner_number(task->signal->pids[PIDTYPE_TGID], &own);
+	record->pid_namespace = own;
+}
+
 static void write_pids(struct rti_trace_record *record, struct task_struct *task)
 {
 	const struct task_struct *parent = task->real_parent;
@@ -330,20 +363,6 @@ static void write_pids(struct rti_trace_record *record, struct task_struct *task
 	}
 }
 
-static __u64 pid_namespace(const struct pid *pid)
-{
-	const struct upid *number;
-	struct pid_namespace *namespace;
-
-	if (!pid)
-		return 0;
-	if (!pid->level)
-		return pid->numbers[0].ns->ns.inum;
-	number = entry_of(pid, pid->level);
-	bpf_core_read(&namespace, sizeof(namespace), &number->ns);
-	return BPF_CORE_READ(namespace, ns.inum);
-}
-
 static void write_process(struct rti_trace_record *record, struct task_struct *task)
 {
 	const struct mm_struct *mm = task->mm;
@@ -353,12 +372,16 @@ static void write_process(struct rti_trace_record *record, struct task_struct *t
 	record->exe_inode = inode ? inode->i_ino : 0;
 	record->exe_device = inode ? inode->i_sb->s_dev | (__u64)inode->i_generation << 32 : 0;
 	record->thread_start_ns = task->start_boottime;
+	record->process_start_ns = task->group_leader->start_boottime;
+	record->parent_start_ns = task->real_parent->group_leader->start_boottime;
 	record->cgroup_id = bpf_get_current_cgroup_id();
 	record->mount_namespace = task->nsproxy->mnt_ns->ns.inum;
-	record->pid_namespace = pid_namespace(task->thread_pid);
 	record->uid = (__u32)bpf_get_current_uid_gid();
 	record->cpu = bpf_get_smp_processor_id();
 	bpf_get_current_comm(record->comm, sizeof(record->comm));
+	bpf_core_read(record->host_name, sizeof(record->host_name),
+	              &task->nsproxy->uts_ns->name.nodename);
+	record->host_name[sizeof(record->host_name) - 1] = '\0';
 }
 
 static void write_call(struct rti_trace_record *record, const struct call *call, long returned,
@@ -371,6 +394,7 @@ static void write_call(struct rti_trace_record *record, const struct call *call,
 	record->return_ns = bpf_ktime_get_ns();
 	record->result = returned;
 	record->usage_address = call->usage;
+	record->status_address = call->status;
 	record->who = call->who;
 	record->wait_id = call->wait_id;
 	record->wait_options = call->wait_options;
@@ -392,6 +416,7 @@ static void send_record(struct task_struct *task, const struct call *call, long 
 	write_call(record, call, returned, entry_ns);
 	write_figures(record, call);
 	write_pids(record, task);
+	write_inner_pids(record, task);
 	write_process(record, task);
 	/* A wake-up costs more than an event, so most events do not wake the reader. */
 	wake = *(volatile __u32 *)&shared.wake;

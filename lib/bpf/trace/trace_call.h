@@ -24,7 +24,7 @@ struct call {
 	int32_t who;
 	__s32 wait_id;
 	__u32 wait_options;
-	__u64 info; /* waitid(2): address of the siginfo_t */
+	__u64 status; /* address of the status of wait4(2), of the siginfo_t of waitid(2) */
 	__u64 usage;
 };
 
@@ -174,12 +174,13 @@ static void read_arguments(struct call *call, const struct pt_regs *regs, bool i
 		call->usage = argument(regs, 1, is_32);
 		break;
 	case RTI_TRACE_WAIT4:
+		call->status = argument(regs, 1, is_32);
 		call->wait_options = (__u32)argument(regs, 2, is_32);
 		call->usage = argument(regs, 3, is_32);
 		break;
 	default:
 		call->wait_id = (__s32)argument(regs, 1, is_32);
-		call->info = argument(regs, 2, is_32);
+		call->status = argument(regs, 2, is_32);
 		call->wait_options = (__u32)argument(regs, 3, is_32);
 		call->usage = argument(regs, 4, is_32);
 	}

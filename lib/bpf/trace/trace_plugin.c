@@ -149,14 +149,20 @@ static uint32_t own_uid(const struct rti_trace_shared *shared, uint32_t uid)
 }
 
 /* A time of 0 is unknown. */
+static void move(uint64_t *at_ns, int64_t offset_ns)
+{
+	if (*at_ns)
+		*at_ns += (uint64_t)offset_ns;
+}
+
 static void translate(const struct tracer *t, struct rti_trace_record *record)
 {
 	record->uid = own_uid(t->programs.shared, record->uid);
-	if (record->entry_ns)
-		record->entry_ns += (uint64_t)t->offsets.monotonic_ns;
-	record->return_ns += (uint64_t)t->offsets.monotonic_ns;
-	if (record->thread_start_ns)
-		record->thread_start_ns += (uint64_t)t->offsets.boottime_ns;
+	move(&record->entry_ns, t->offsets.monotonic_ns);
+	move(&record->return_ns, t->offsets.monotonic_ns);
+	move(&record->thread_start_ns, t->offsets.boottime_ns);
+	move(&record->process_start_ns, t->offsets.boottime_ns);
+	move(&record->parent_start_ns, t->offsets.boottime_ns);
 }
 
 static void pass_path(const struct rti_trace_path *path, rti_trace_path_fn *add, void *arg)

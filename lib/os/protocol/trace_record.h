@@ -9,6 +9,7 @@
 
 #ifdef __bpf__
 typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
 typedef int int32_t;
 typedef unsigned int uint32_t;
 typedef long long int64_t;
@@ -64,27 +65,32 @@ static inline void rti_trace_unpack_usage(uint64_t whole[RTI_TRACE_USAGE_WORDS],
 }
 
 struct rti_trace_record {
-	uint32_t call;                /* one RTI_TRACE_ bit of the calls */
+	uint16_t call; /* one RTI_TRACE_ bit of the calls */
+	/* Of the kernel's struct: 0 if no figures were returned or read. With
+	 * RTI_TRACE_USAGE_BYTES, usage is packed; else it is as the kernel wrote it. */
+	uint16_t usage_bytes;
 	uint32_t flags;               /* RTI_TRACE_ bits of the flags */
 	uint64_t lost;                /* events lost so far */
 	uint64_t entry_ns, return_ns; /* CLOCK_MONOTONIC */
 	int64_t result; /* as the kernel has it at the return, -ERESTARTSYS and the like too */
 	uint64_t usage_address;
+	uint64_t status_address; /* wait4(2): of the status; waitid(2): of the siginfo_t */
 	int32_t who;
 	int32_t wait_id;
 	uint32_t wait_options, cpu;
 	int32_t pid, tid, ppid;                /* in the pid namespace of the library's process */
 	int32_t host_pid, host_tid, host_ppid; /* in the first pid namespace */
+	int32_t ns_pid, ns_tid, ns_ppid;       /* in its own pid namespace */
 	uint32_t uid;                          /* real, in the user namespace of the library */
-	/* Of the kernel's struct: 0 if no figures were returned or read. With
-	 * RTI_TRACE_USAGE_BYTES, usage is packed; else it is as the kernel wrote it. */
-	uint32_t usage_bytes;
-	uint64_t thread_start_ns; /* CLOCK_BOOTTIME */
-	uint64_t cgroup_id, mount_namespace, pid_namespace;
+	/* CLOCK_BOOTTIME */
+	uint64_t thread_start_ns, process_start_ns, parent_start_ns;
+	uint64_t cgroup_id;
+	uint32_t mount_namespace, pid_namespace;
 	/* Of the program file. The upper half of the device differs between files that had the same
 	 * inode, one after the other. The lower half is as the kernel has it (s_dev). */
 	uint64_t exe_device, exe_inode;
 	char comm[16];
+	char host_name[16]; /* in its UTS namespace: the first 15 bytes, as Tracee has it */
 	uint64_t usage[RTI_TRACE_PACKED_WORDS];
 };
 

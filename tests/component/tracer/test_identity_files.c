@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "os/process/pidfd.h"
@@ -22,9 +23,11 @@
 /* What there is. NULL: no such file. */
 static struct {
 	const char *cgroup, *status, *stat;
+	const char *leader_stat, *parent_status, *parent_stat;
 	const char *v2;        /* where v2 is mounted */
 	const char *directory; /* of the cgroup */
 	const char *namespace_link;
+	const char *uts_link; /* of its UTS namespace; NULL: namespace_link */
 	rlim_t descriptors;
 	long ticks; /* of a second, as sysconf(3) has it; 0: as it is */
 } files;
@@ -56,13 +59,26 @@ static int open_text(const char *text)
 
 int __wrap_open64(const char *path, int flags, ...)
 {
-	const char *text = strcmp(path, "/proc/4711/cgroup") == 0           ? files.cgroup
-	                   : strcmp(path, "/proc/4711/status") == 0         ? files.status
-	                   : strcmp(path, "/proc/4711/task/4711/stat") == 0 ? files.stat
-	                                                                    : NULL;
+	const struct {
+		const char *path, *text;
+	} texts[] = {
+		{ "/proc/4711/cgroup", files.cgroup },
+		{ "/proc/4711/status", files.status },
+		{ "/proc/4700/task/4711/stat", files.stat },
+		{ "/proc/4700/task/4700/stat", files.leader_stat },
+		{ "/proc/4711/task/4711/stat", files.stat },
+		{ "/proc/77/status", files.parent_status },
+		{ "/proc/77/task/77/stat", files.parent_stat },
+	};
+	const char *text = NULL;
 
-	if (strncmp(path, "/proc/4711/", 11) != 0)
+	if (strncmp(path, "/proc/4711/", 11) != 0 && strncmp(path, "/proc/4700/", 11) != 0 &&
+	    strncmp(path, "/proc/77/", 9) != 0)
 		return __real_open64(path, flags);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (strcmp(path, texts[i].path) == 0)
+			text = texts[i].text;
+	}
 	errno = ENOENT;
 	return text ? open_text(text) : -1;
 }
@@ -94,6 +110,8 @@ ssize_t __wrap_readlink(const char *path, char *out, size_t size)
 {
 	if (!strstr(path, "/ns/"))
 		return __real_readlink(path, out, size);
+	if (files.uts_link && strcmp(path, "/proc/4711/ns/uts") == 0)
+		return snprintf(out, size, "%s", files.uts_link);
 	if (!files.namespace_link)
 		return -1;
 	return snprintf(out, size, "%s", files.namespace_link);
@@ -235,6 +253,78 @@ START_TEST(thread_has_what_its_stat_says)
 }
 END_TEST
 
+#define STAT(pid, ppid, start)                                                                     \
+	pid " (name) S " ppid " 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 " start " 0 0 0 0 0 0 0 0 0 "  \
+	    "0 0 0 0 0 0 17 3 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+
+START_TEST(process_and_parent_have_the_starts_in_their_stat)
+{
+	struct rti_trace_record record;
+
+	files.descriptors = 1000;
+	files.status = "Name:\tx\nTgid:\t4700\nUid:\t5\t6\t7\t8\n";
+	files.stat = STAT("4711", "77", "500");
+	files.leader_stat = _i ? NULL : STAT("4700", "77", "400");
+	files.parent_stat = _i ? NULL : STAT("77", "1", "300");
+	files.ticks = 100;
+	record = fill();
+	ck_assert_uint_eq(record.thread_start_ns, UINT64_C(5000000000));
+	ck_assert_uint_eq(record.process_start_ns, _i ? 0 : UINT64_C(4000000000));
+	ck_assert_uint_eq(record.parent_start_ns, _i ? 0 : UINT64_C(3000000000));
+}
+END_TEST
+
+/* Each status has one number for each pid namespace, the innermost one last. */
+static const struct {
+	const char *numbers, *parent_numbers;
+	int32_t pid, tid, ppid;
+} inner[] = {
+	{ "NStgid:\t4711\nNSpid:\t4711\n", "NStgid:\t77\n", 4711, 4711, 77 },
+	{ "NStgid:\t4711\t7\nNSpid:\t4711\t8\n", "NStgid:\t77\t1\n", 7, 8, 1 },
+	{ "NStgid:\t4711\t1\nNSpid:\t4711\t1\n", "NStgid:\t77\n", 1, 1, 0 },
+	{ "NStgid:\t4711\t9\t1\nNSpid:\t4711\t9\t1\n", "NStgid:\t77\t5\n", 1, 1, 0 },
+	{ "NStgid:\t4711\t7\nNSpid:\t4711\t8\n", "", 7, 8, 0 },
+	{ "NStgid:\t4711\t7\nNSpid:\t4711\t8\n", NULL, 7, 8, 0 },
+	{ "NStgid:\nNSpid:\n", "NStgid:\t77\n", 0, 0, 0 },
+	{ "", "NStgid:\t77\n", 0, 0, 0 },
+};
+
+START_TEST(numbers_in_its_own_pid_namespace_are_the_last_ones)
+{
+	struct rti_trace_record record;
+	char status[256], parent_status[256];
+
+	snprintf(status, sizeof(status), "Name:\tx\nTgid:\t4711\nUid:\t5\t6\t7\t8\n%s",
+	         inner[_i].numbers);
+	snprintf(parent_status, sizeof(parent_status), "Name:\tx\n%s",
+	         inner[_i].parent_numbers ? inner[_i].parent_numbers : "");
+	files.descriptors = 1000;
+	files.status = status;
+	files.stat = STAT("4711", "77", "500");
+	files.parent_status = inner[_i].parent_numbers ? parent_status : NULL;
+	record = fill();
+	ck_assert_int_eq(record.ns_pid, inner[_i].pid);
+	ck_assert_int_eq(record.ns_tid, inner[_i].tid);
+	ck_assert_int_eq(record.ns_ppid, inner[_i].ppid);
+}
+END_TEST
+
+START_TEST(host_name_of_a_namespace_that_cannot_be_entered_is_unknown)
+{
+	struct rti_trace_record record;
+	struct utsname host;
+
+	files.descriptors = 1000;
+	files.status = "Name:\tx\nTgid:\t4711\nUid:\t5\t6\t7\t8\n";
+	files.namespace_link = "uts:[4026531838]";
+	files.uts_link = _i ? "uts:[4026532000]" : "uts:[4026531838]";
+	record = fill();
+	ck_assert_int_eq(uname(&host), 0);
+	host.nodename[15] = '\0';
+	ck_assert_str_eq(record.host_name, _i ? "" : host.nodename);
+}
+END_TEST
+
 START_TEST(tracer_of_a_process_is_in_its_status)
 {
 	files.status = "Name:\tx\nTgid:\t4711\nTracerPid:\t77\n";
@@ -257,6 +347,11 @@ int main(void)
 	tcase_add_loop_test(tests, identity_is_what_could_be_read, 0,
 	                    sizeof(identities) / sizeof(identities[0]));
 	tcase_add_loop_test(tests, thread_has_what_its_stat_says, 0, 2);
+	tcase_add_loop_test(tests, process_and_parent_have_the_starts_in_their_stat, 0, 2);
+	tcase_add_loop_test(tests, numbers_in_its_own_pid_namespace_are_the_last_ones, 0,
+	                    sizeof(inner) / sizeof(inner[0]));
+	tcase_add_loop_test(tests, host_name_of_a_namespace_that_cannot_be_entered_is_unknown, 0,
+	                    2);
 	tcase_add_test(tests, tracer_of_a_process_is_in_its_status);
 	return suite_run(suite);
 }

@@ -179,7 +179,7 @@ void rtt_call_fill(const struct rtt_call *call, int32_t tid, int64_t result,
                    struct rti_trace_record *out)
 {
 	(void)result;
-	out->call = call->call;
+	out->call = (uint16_t)call->call;
 	out->who = call->who;
 	out->tid = tid;
 }

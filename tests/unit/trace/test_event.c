@@ -57,6 +57,7 @@ START_TEST(event_has_every_value_of_its_record)
 		.return_ns = 130,
 		.result = -10,
 		.usage_address = 0x1000,
+		.status_address = 0x2000,
 		.who = 11,
 		.wait_id = 12,
 		.wait_options = 13,
@@ -67,12 +68,18 @@ START_TEST(event_has_every_value_of_its_record)
 		.host_pid = 18,
 		.host_tid = 19,
 		.host_ppid = 20,
+		.ns_pid = 26,
+		.ns_tid = 27,
+		.ns_ppid = 28,
 		.uid = 21,
 		.thread_start_ns = 22,
+		.process_start_ns = 29,
+		.parent_start_ns = 30,
 		.cgroup_id = 23,
 		.mount_namespace = 24,
 		.pid_namespace = 25,
 		.comm = "worker",
+		.host_name = "fifteen letters",
 	};
 	struct rt_trace_event event = event_of(&record);
 
@@ -83,6 +90,7 @@ START_TEST(event_has_every_value_of_its_record)
 	ck_assert_uint_eq(event.duration_ns, 30);
 	ck_assert_int_eq(event.result, -10);
 	ck_assert_uint_eq(event.usage_address, 0x1000);
+	ck_assert_uint_eq(event.status_address, 0x2000);
 	ck_assert_int_eq(event.who, 11);
 	ck_assert_int_eq(event.wait_id, 12);
 	ck_assert_uint_eq(event.wait_options, 13);
@@ -93,12 +101,18 @@ START_TEST(event_has_every_value_of_its_record)
 	ck_assert_int_eq(event.host_pid, 18);
 	ck_assert_int_eq(event.host_tid, 19);
 	ck_assert_int_eq(event.host_ppid, 20);
+	ck_assert_int_eq(event.ns_pid, 26);
+	ck_assert_int_eq(event.ns_tid, 27);
+	ck_assert_int_eq(event.ns_ppid, 28);
 	ck_assert_uint_eq(event.uid, 21);
 	ck_assert_uint_eq(event.thread_start_ns, 22);
+	ck_assert_uint_eq(event.process_start_ns, 29);
+	ck_assert_uint_eq(event.parent_start_ns, 30);
 	ck_assert_uint_eq(event.cgroup_id, 23);
 	ck_assert_uint_eq(event.mount_namespace, 24);
 	ck_assert_uint_eq(event.pid_namespace, 25);
 	ck_assert_str_eq(event.comm, "worker");
+	ck_assert_str_eq(event.host_name, "fifteen letters");
 	ck_assert_str_eq(event.exe, "");
 	ck_assert_uint_eq(event.rusage_valid, 0);
 	ck_assert_uint_eq(event.live_children_valid, 0);

@@ -49,7 +49,7 @@ START_TEST(arguments_of_getrusage)
 	ck_assert_uint_eq(call.usage_address, 0x7ffc12345678);
 	ck_assert_uint_eq(call.usage_bytes, RTI_TRACE_USAGE_BYTES);
 	ck_assert_uint_eq(call.wait_options, 0);
-	ck_assert_uint_eq(call.info_address, 0);
+	ck_assert_uint_eq(call.status_address, 0);
 	ck_assert_uint_eq(call.entry_ns, 0);
 }
 END_TEST
@@ -62,7 +62,7 @@ START_TEST(arguments_of_wait4)
 	ck_assert_int_eq(call.who, -2);
 	ck_assert_uint_eq(call.wait_options, WNOHANG);
 	ck_assert_uint_eq(call.usage_address, 0x4000);
-	ck_assert_uint_eq(call.info_address, 0);
+	ck_assert_uint_eq(call.status_address, 2);
 	ck_assert_int_eq(call.wait_id, 0);
 }
 END_TEST
@@ -74,7 +74,7 @@ START_TEST(arguments_of_waitid)
 
 	ck_assert_int_eq(call.who, P_PID);
 	ck_assert_int_eq(call.wait_id, 4711);
-	ck_assert_uint_eq(call.info_address, 0x3000);
+	ck_assert_uint_eq(call.status_address, 0x3000);
 	ck_assert_uint_eq(call.wait_options, WEXITED);
 	ck_assert_uint_eq(call.usage_address, 0x5000);
 }
@@ -88,7 +88,7 @@ START_TEST(addresses_of_32_bits_have_no_upper_half)
 
 	ck_assert_uint_eq(call.flags, RTI_TRACE_32BIT);
 	ck_assert_uint_eq(call.usage_bytes, RTI_TRACE_USAGE_BYTES_32);
-	ck_assert_uint_eq(call.info_address, 0x3000);
+	ck_assert_uint_eq(call.status_address, 0x3000);
 	ck_assert_uint_eq(call.usage_address, 0x5000);
 	ck_assert_uint_eq(decode(true, RTI_TRACE_GETRUSAGE, none).usage_address, 0);
 }
@@ -103,7 +103,7 @@ static struct rtt_call call_of(uint32_t meaning, uint32_t options)
 		.wait_options = options,
 		.usage_bytes = RTI_TRACE_USAGE_BYTES,
 		.usage_address = (uintptr_t)usage,
-		.info_address = (uintptr_t)&info,
+		.status_address = (uintptr_t)&info,
 		.entry_ns = 13,
 	};
 }
@@ -188,9 +188,9 @@ START_TEST(waitid_without_siginfo_may_have_found_a_child)
 {
 	struct rtt_call call = call_of(RTI_TRACE_WAITID, WEXITED | WNOHANG);
 
-	call.info_address = 0;
+	call.status_address = 0;
 	check(call, 0, 0, RTI_TRACE_UNREAD);
-	call.info_address = 1; /* nothing is there */
+	call.status_address = 1; /* nothing is there */
 	check(call, 0, 0, RTI_TRACE_UNREAD);
 }
 END_TEST

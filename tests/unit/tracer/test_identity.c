@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "suite.h"
@@ -44,7 +45,9 @@ END_TEST
 START_TEST(live_thread_has_its_own_numbers)
 {
 	struct rti_trace_record record = fill(getpid());
+	struct utsname host;
 
+	ck_assert_int_eq(uname(&host), 0);
 	ck_assert_int_eq(record.pid, getpid());
 	ck_assert_int_eq(record.tid, getpid());
 	ck_assert_int_eq(record.ppid, getppid());
@@ -53,6 +56,12 @@ START_TEST(live_thread_has_its_own_numbers)
 	ck_assert_uint_ne(record.exe_inode, 0);
 	ck_assert_uint_ne(record.pid_namespace, 0);
 	ck_assert_uint_gt(strlen(record.comm), 0);
+	ck_assert_uint_gt(record.thread_start_ns, 0);
+	ck_assert_uint_eq(record.process_start_ns, record.thread_start_ns);
+	ck_assert_uint_gt(record.parent_start_ns, 0);
+	ck_assert_uint_le(record.parent_start_ns, record.process_start_ns);
+	ck_assert_int_eq(strncmp(record.host_name, host.nodename, 15), 0);
+	ck_assert_uint_le(strlen(record.host_name), 15);
 }
 END_TEST
 
@@ -67,6 +76,9 @@ START_TEST(thread_that_cannot_be_read_has_no_user_and_no_cpu)
 	ck_assert_uint_eq(record.cpu, UINT32_MAX);
 	ck_assert_uint_eq(record.exe_inode, 0);
 	ck_assert_uint_eq(record.thread_start_ns, 0);
+	ck_assert_uint_eq(record.process_start_ns, 0);
+	ck_assert_uint_eq(record.parent_start_ns, 0);
+	ck_assert_str_eq(record.host_name, "");
 }
 END_TEST
 

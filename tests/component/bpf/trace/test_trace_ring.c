@@ -264,12 +264,16 @@ START_TEST(time_that_is_not_known_is_not_translated)
 	const struct rti_trace_record record = { .call = RTI_TRACE_GETRUSAGE,
 		                                 .entry_ns = _i ? 5000 : 0,
 		                                 .return_ns = 6000,
-		                                 .thread_start_ns = _i ? 0 : 7000 };
+		                                 .thread_start_ns = _i ? 0 : 7000,
+		                                 .process_start_ns = _i ? 0 : 8000,
+		                                 .parent_start_ns = _i ? 9000 : 0 };
 	struct rti_trace_record out = read_back(&record);
 
 	ck_assert_uint_eq(out.entry_ns, _i ? 5000 - OFFSET_NS : 0);
 	ck_assert_uint_eq(out.return_ns, 6000 - OFFSET_NS);
 	ck_assert_uint_eq(out.thread_start_ns, _i ? 0 : 7000 - OFFSET_NS);
+	ck_assert_uint_eq(out.process_start_ns, _i ? 0 : 8000 - OFFSET_NS);
+	ck_assert_uint_eq(out.parent_start_ns, _i ? 9000 - OFFSET_NS : 0);
 }
 END_TEST
 
