@@ -114,7 +114,8 @@ class BeforeTheStart(Case):
             (["trace", "--calls", "foo"],
              "invalid calls 'foo': use getrusage, wait4, waitid, separated by commas"),
             (["trace", "--back-end", "x"], "invalid back-end 'x': use auto, bpf or ptrace"),
-            (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl or tracee"),
+            (["trace", "-f", "csv"], "invalid format 'csv': use text, jsonl, tracee or "
+             "tracee-v1beta1"),
             (["run", "-f", "xml"], "invalid format 'xml': use csv, csv-v1, csv-v5 or jsonl"),
             (["run", "--time-format", "x"], "invalid time-format 'x': use epoch or iso"),
             (["run", "--pss", "x"], "invalid pss 'x': use exact, budget or off"),

@@ -50,7 +50,7 @@ class Messages(Case):
                 (["run", "--format", "jsonk"], "jsonl", "csv, csv-v1, csv-v5 or jsonl"),
                 (["run", "-f", "csv-v6"], "csv-v1", "csv, csv-v1, csv-v5 or jsonl"),
                 (["rusage", "-f", "jsno"], "json", "text or json"),
-                (["trace", "-f", "trace"], "tracee", "text, jsonl or tracee"),
+                (["trace", "-f", "trace"], "tracee", "text, jsonl, tracee or tracee-v1beta1"),
                 (["run", "--color", "alway"], "always", "auto, always or never"),
                 (["run", "--accounting", "cgroups"], "cgroup",
                  "auto, poll, wait, cgroup or bpf")):

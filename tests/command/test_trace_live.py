@@ -276,7 +276,7 @@ resource.getrusage(-1)
         program, path = self.dir / name, self.dir / "calls"
         shutil.copy(shutil.which("bash") or "", program)
         lines = {}
-        for form in ("text", "jsonl", "tracee"):
+        for form in ("text", "jsonl", "tracee", "tracee-v1beta1"):
             done = rtrack("trace", "-q", "--back-end", back_end, "-f", form, "-o", path, program,
                           "-c", "times >/dev/null")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -293,6 +293,10 @@ resource.getrusage(-1)
         for row in map(json.loads, lines["tracee"]):
             self.assertEqual(row["processName"], name)
             self.assertIn(row["executable"]["path"], (str(program), ""))
+        for row in map(json.loads, lines["tracee-v1beta1"]):
+            process = row["workload"]["process"]
+            self.assertEqual(process["thread"]["name"], name)
+            self.assertIn(process.get("executable"), ({"path": str(program)}, None))
 
     def test_burst_of_calls_loses_none_by_bpf(self) -> None:
         """Six processes with two threads each call as fast as they can, 60,000 times in all."""

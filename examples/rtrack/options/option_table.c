@@ -86,7 +86,7 @@ static const struct option_row rows[] = {
 	  "trace only the process, not its descendants" },
 	{ 'o', FOR_TRACE, "output", "FILE", "write the calls to FILE, or - for standard output" },
 	{ 'f', FOR_TRACE, "format", "FORMAT",
-	  "text, jsonl or tracee; default: by the suffix of FILE" },
+	  "text, jsonl, tracee or tracee-v1beta1; default: by the suffix of FILE" },
 	{ 'd', FOR_TRACE, "duration", "TIME", "end the trace after this time" },
 	{ KEY_RING_BYTES, FOR_TRACE, "ring-bytes", "SIZE",
 	  "memory for calls that wait to be written; default 32 MiB" },

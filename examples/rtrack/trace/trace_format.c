@@ -9,7 +9,8 @@
 #include "text/units.h"
 
 static const struct trace_format *const formats[] = { &trace_format_text, &trace_format_jsonl,
-	                                              &trace_format_tracee };
+	                                              &trace_format_tracee,
+	                                              &trace_format_tracee_v1beta1 };
 
 enum { FORMAT_COUNT = sizeof(formats) / sizeof(formats[0]) };
 
@@ -50,5 +51,5 @@ void trace_context_init(struct trace_context *context, bool has_utf8, bool has_l
 		.second = (time_t)-1,
 	};
 	if (uname(&host) == 0)
-		snprintf(context->host_name, sizeof(context->host_name), "%s", host.nodename);
+		snprintf(context->host_name, sizeof(context->host_name), "%.15s", host.nodename);
 }

@@ -14,8 +14,8 @@
 struct trace_context {
 	bool has_utf8;          /* text: characters that are not ASCII may be written */
 	bool has_live_children; /* jsonl: with the figures of live children */
-	char host_name[72];     /* tracee */
-	int64_t boot_offset_ns; /* tracee: CLOCK_REALTIME - CLOCK_BOOTTIME */
+	char host_name[16];     /* tracee: of this process, as much of it as events have */
+	int64_t boot_offset_ns; /* tracee, tracee-v1beta1: CLOCK_REALTIME - CLOCK_BOOTTIME */
 	time_t second;          /* text: the second that clock shows */
 	char clock[16];         /* E.g.: "12:01:02" */
 };
@@ -29,7 +29,8 @@ struct trace_format {
 	void (*totals)(struct text *out, const struct rt_trace_totals *totals);
 };
 
-extern const struct trace_format trace_format_text, trace_format_jsonl, trace_format_tracee;
+extern const struct trace_format trace_format_text, trace_format_jsonl, trace_format_tracee,
+    trace_format_tracee_v1beta1;
 
 /* Returns NULL if there is no such format. */
 const struct trace_format *trace_format_by_name(const char *name);

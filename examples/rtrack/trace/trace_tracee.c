@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format tracee: the JSON of Tracee up to v0.24, field by field in its order, so that what reads
- * its events reads these. */
+/* Format tracee: the JSON of Tracee v0.24, field by field in its order, so that what reads its
+ * events reads these. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -8,6 +8,7 @@
 #include "text/json.h"
 #include "trace_format.h"
 #include "trace_names.h"
+#include "tracee.h"
 
 /* Tracee numbers the events of system calls as the 64-bit calls, those of 32-bit callers too. */
 static long number_of(uint32_t call)
@@ -22,66 +23,32 @@ static long number_of(uint32_t call)
 	}
 }
 
-static void add_argument(struct text *out, const char *name, int64_t value)
-{
-	json_begin(out, NULL, '{');
-	json_string(out, "name", name);
-	json_string(out, "type", "int32");
-	json_i64(out, "value", value);
-	json_end(out, '}');
-}
-
-/* A pointer; NULL if this library does not record it. */
-static void add_pointer(struct text *out, const char *name, const uint64_t *value)
-{
-	json_begin(out, NULL, '{');
-	json_string(out, "name", name);
-	json_string(out, "type", "trace.Pointer");
-	if (value)
-		json_u64(out, "value", *value);
-	else
-		json_null(out, "value");
-	json_end(out, '}');
-}
-
-static void add_arguments(struct text *out, const struct rt_trace_event *event)
+static void add_arguments(struct text *out, const struct tracee_argument *arguments, int count)
 {
 	json_begin(out, "args", '[');
-	if (event->call == RT_TRACE_CALL_WAIT4) {
-		add_argument(out, "pid", event->who);
-		add_pointer(out, "wstatus", NULL);
-		add_argument(out, "options", (int32_t)event->wait_options);
-		add_pointer(out, "rusage", &event->usage_address);
-	} else if (event->call == RT_TRACE_CALL_WAITID) {
-		add_argument(out, "idtype", event->who);
-		add_argument(out, "id", event->wait_id);
-		add_pointer(out, "infop", NULL);
-		add_argument(out, "options", (int32_t)event->wait_options);
-		add_pointer(out, "rusage", &event->usage_address);
-	} else {
-		add_argument(out, "who", event->who);
-		add_pointer(out, "usage", &event->usage_address);
+	for (const struct tracee_argument *a = arguments; a < arguments + count; a++) {
+		json_begin(out, NULL, '{');
+		json_string(out, "name", a->name);
+		json_string(out, "type", a->is_pointer ? "trace.Pointer" : "int32");
+		if (a->is_pointer)
+			json_u64(out, "value", a->pointer);
+		else
+			json_i64(out, "value", a->number);
+		json_end(out, '}');
 	}
 	json_end(out, ']');
-}
-
-static int argument_count(uint32_t call)
-{
-	return call == RT_TRACE_CALL_WAIT4 ? 4 : call == RT_TRACE_CALL_WAITID ? 5 : 2;
 }
 
 static void add_caller(struct text *out, const struct trace_context *context,
                        const struct rt_trace_event *event)
 {
-	uint64_t start = event->thread_start_ns;
-
 	json_u64(out, "timestamp", event->realtime_ns);
-	json_u64(out, "threadStartTime", start ? start + (uint64_t)context->boot_offset_ns : 0);
+	json_u64(out, "threadStartTime", tracee_epoch_ns(context, event->thread_start_ns));
 	json_i64(out, "processorId", event->cpu == UINT32_MAX ? -1 : (int64_t)event->cpu);
-	json_i64(out, "processId", event->pid);
+	json_i64(out, "processId", event->ns_pid);
 	json_u64(out, "cgroupId", event->cgroup_id);
-	json_i64(out, "threadId", event->tid);
-	json_i64(out, "parentProcessId", event->ppid);
+	json_i64(out, "threadId", event->ns_tid);
+	json_i64(out, "parentProcessId", event->ns_ppid);
 	json_i64(out, "hostProcessId", event->host_pid);
 	json_i64(out, "hostThreadId", event->host_tid);
 	json_i64(out, "hostParentProcessId", event->host_ppid);
@@ -92,7 +59,7 @@ static void add_caller(struct text *out, const struct trace_context *context,
 	json_begin(out, "executable", '{');
 	json_string(out, "path", event->exe);
 	json_end(out, '}');
-	json_string(out, "hostName", context->host_name);
+	json_string(out, "hostName", *event->host_name ? event->host_name : context->host_name);
 	json_string(out, "containerId", "");
 	json_begin(out, "container", '{');
 	json_end(out, '}');
@@ -100,19 +67,18 @@ static void add_caller(struct text *out, const struct trace_context *context,
 	json_end(out, '}');
 }
 
-static void tracee_event(struct text *out, struct trace_context *context,
-                         const struct rt_trace_event *event)
+static void add_call(struct text *out, const struct rt_trace_event *event, int argument_count)
 {
 	char id[24];
 
 	snprintf(id, sizeof(id), "%ld", number_of(event->call));
-	json_begin(out, NULL, '{');
-	add_caller(out, context, event);
 	json_string(out, "eventId", id);
 	json_string(out, "eventName", trace_call_name(event->call));
+	/* The policy of events that Tracee's command line names has no name. */
 	json_begin(out, "matchedPolicies", '[');
+	json_string(out, NULL, "");
 	json_end(out, ']');
-	json_i64(out, "argsNum", argument_count(event->call));
+	json_i64(out, "argsNum", argument_count);
 	json_i64(out, "returnValue", event->result);
 	json_string(out, "syscall", trace_call_name(event->call));
 	json_null(out, "stackAddresses");
@@ -120,11 +86,22 @@ static void tracee_event(struct text *out, struct trace_context *context,
 	json_bool(out, "containerStarted", false);
 	json_bool(out, "isCompat", (event->flags & RT_TRACE_EVENT_32BIT) != 0);
 	json_end(out, '}');
-	json_u64(out, "threadEntityId", 0);
-	json_u64(out, "processEntityId", 0);
-	json_u64(out, "parentEntityId", 0);
-	add_arguments(out, event);
-	json_null(out, "metadata");
+}
+
+static void tracee_event(struct text *out, struct trace_context *context,
+                         const struct rt_trace_event *event)
+{
+	struct tracee_argument arguments[TRACEE_ARGUMENTS_MAX];
+	int count = tracee_arguments(event, arguments);
+	struct tracee_ids ids = tracee_ids(context, event);
+
+	json_begin(out, NULL, '{');
+	add_caller(out, context, event);
+	add_call(out, event, count);
+	json_u64(out, "threadEntityId", ids.thread);
+	json_u64(out, "processEntityId", ids.process);
+	json_u64(out, "parentEntityId", ids.parent);
+	add_arguments(out, arguments, count);
 	json_end(out, '}');
 	text_add(out, "\n");
 }
