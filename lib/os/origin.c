@@ -156,8 +156,30 @@ static int open_dir(struct rti_origin_file *file)
 	return errno == EMFILE || errno == ENFILE ? -errno : -ENOENT;
 }
 
-/* Look at one file. Returns 0 with its directory open; or as rti_origin_open(). */
-static int look(struct rti_origin_file *out, bool is_at_home)
+/* Make the path that of the file, or of its directory, as it is by now: with no symbolic link and
+ * no ".." in it. */
+static void resolve(struct rti_origin_file *out, bool is_dir)
+{
+	char link[RTI_DESCRIPTOR_PATH_MAX], name[NAME_MAX_BYTES + 1] = "";
+	size_t len = strnlen(out->name, NAME_MAX_BYTES);
+	ssize_t dir_len;
+
+	memcpy(name, out->name, len);
+	rti_origin_descriptor_path(out->dir, "", link);
+	dir_len = readlink(link, out->path, sizeof(out->path) - sizeof(name) - 1);
+	if (dir_len < 0) /* no /proc */
+		dir_len = out->name - 1 - out->path;
+	if (!is_dir) {
+		out->path[dir_len] = '/';
+		memcpy(out->path + dir_len + 1, name, len + 1);
+	} else {
+		out->path[dir_len] = '\0';
+	}
+}
+
+/* Look at one file. Returns 0 with its directory open; or as rti_origin_open(). With describes, the
+ * path of what is refused is resolved. */
+static int look(struct rti_origin_file *out, bool is_at_home, bool describes)
 {
 	struct stat dir, file;
 	int err = open_dir(out);
@@ -175,8 +197,8 @@ static int look(struct rti_origin_file *out, bool is_at_home)
 		out->uid = refused->st_uid;
 		out->gid = refused->st_gid;
 		out->mode = refused->st_mode & 07777;
-		if (!is_dir_ours)
-			*strrchr(out->path, '/') = '\0';
+		if (describes)
+			resolve(out, !is_dir_ours);
 		err = -EPERM;
 	} else {
 		err = -ENOENT;
@@ -210,7 +232,7 @@ static int walk(const char *name, struct rti_origin_file *out, bool ends_at_refu
 			continue;
 		memcpy(out->path + from, places[i], len);
 		memcpy(out->path + from + len, name, name_len + 1);
-		err = look(out, is_at_home);
+		err = look(out, is_at_home, ends_at_refused);
 		if (err != -EPERM && err != -ENOENT)
 			return err;
 		is_refused |= err == -EPERM;

@@ -18,7 +18,7 @@ struct rti_origin_file {
 	int dir;                        /* the caller closes it */
 	const char *name;               /* in dir; the end of path; "": dir is the file itself */
 	char path[RTI_ORIGIN_PATH_MAX]; /* for messages and argv[0] */
-	/* Of what path names, which rti_origin_is_refused() has set: the file or its directory. */
+	/* Of what path names, which rti_origin_is_refused() resolves: the file or its directory. */
 	uint32_t uid, gid, mode;
 };
 

@@ -284,6 +284,40 @@ START_TEST(file_of_others_is_passed_over)
 }
 END_TEST
 
+START_TEST(directory_of_others_is_passed_over)
+{
+	char dir[256];
+
+	snprintf(dir, sizeof(dir), "%s/lib", f.root);
+	ck_assert_int_eq(chmod(dir, 0757), 0);
+	ck_assert_int_eq(look("tool"), -EPERM);
+	fixture_write(&f, "lib/librtrack/tool", "");
+	ck_assert_int_eq(look("tool"), 0);
+}
+END_TEST
+
+START_TEST(refused_file_is_named_without_links_and_steps_up)
+{
+	struct rti_origin_file refused;
+	char path[300], link[300];
+
+	fixture_write(&f, "other/tool", "");
+	snprintf(path, sizeof(path), "%s/other", f.root);
+	snprintf(link, sizeof(link), "%s/lib/link", f.root);
+	ck_assert_int_eq(symlink(path, link), 0);
+	ck_assert_int_eq(chmod(path, 0757), 0);
+	ck_assert(rti_origin_is_refused("../other/tool", &refused));
+	ck_assert_str_eq(refused.path, path);
+	ck_assert(rti_origin_is_refused("link/tool", &refused));
+	ck_assert_str_eq(refused.path, path);
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	strcat(path, "/tool");
+	ck_assert_int_eq(chmod(path, 0646), 0);
+	ck_assert(rti_origin_is_refused("../other/tool", &refused));
+	ck_assert_str_eq(refused.path, path);
+}
+END_TEST
+
 /* The group of a user may be one of its own; files of it may be those of root, too. */
 START_TEST(directory_that_the_own_group_may_write_to_is_used_by_that_user_alone)
 {
@@ -340,6 +374,8 @@ int main(void)
 	                    0, sizeof(owners) / sizeof(owners[0]));
 	tcase_add_test(tests, owner_of_the_library_is_that_of_the_time_when_it_was_loaded);
 	tcase_add_test(tests, file_of_others_is_passed_over);
+	tcase_add_test(tests, directory_of_others_is_passed_over);
+	tcase_add_test(tests, refused_file_is_named_without_links_and_steps_up);
 	tcase_add_test(tests, directory_that_the_own_group_may_write_to_is_used_by_that_user_alone);
 	tcase_add_test(tests, what_is_no_file_is_not_used);
 	return suite_run(suite);
