@@ -44,7 +44,7 @@ static const struct {
 	{ -ELOOP, "too many symbolic links" },
 	{ -ELIBBAD, "the interpreter of the program has an unknown format" },
 	{ -ETXTBSY, "program file is open for writing" },
-	{ -ENOPKG, "rtrack-supervisor is not installed" },
+	{ -ENOPKG, "a helper program or the BPF plug-in is not installed" },
 	{ -EPROTO, "rtrack-supervisor is of another release" },
 	{ -EPROTONOSUPPORT, "a driver and its library are of different releases" },
 	{ -ENODATA, "no data available" },
