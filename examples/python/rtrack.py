@@ -1097,6 +1097,9 @@ class PidTracker(Tracker):
     ``pss_share`` and ``pss_hold_us`` limit the cost of walking page tables, as in struct rt_opts.
     Without ``memory_reads`` none is walked: then the footprint is estimated where processes share
     memory. With ``pss_reads``, each sample reads PSS, as far as these limits allow.
+
+    Without ``children``, ``io_with_reaped`` has the I/O of the process as the kernel counts it:
+    with that of children that it waited for.
     """
 
     def __init__(
@@ -1105,6 +1108,7 @@ class PidTracker(Tracker):
         *,
         children: bool = True,
         events: bool = False,
+        io_with_reaped: bool = False,
         root: Optional[_Path] = None,
         want: int = 0,
         max_fds: int = 0,
@@ -1114,6 +1118,7 @@ class PidTracker(Tracker):
         pss_hold_us: int = 0,
     ) -> None:
         flags = _flags(children, events, memory_reads, pss_reads)
+        flags |= OPT_IO_WITH_REAPED if io_with_reaped else 0
         opts = _options(flags, root, want, max_fds, pss_share, pss_hold_us)
         # Not a default argument, which would keep the pid of the importing process after a fork.
         self.pid = _own_pid(root) if pid is None else _int32(pid)
@@ -1191,7 +1196,11 @@ class CgroupTracker(Tracker):
 
 
 class SystemTracker(Tracker):
-    """Follows the whole system."""
+    """Follows the whole system.
+
+    With ``own_limits``, the fields of cgroups have the figures of the caller's own cgroup, and the
+    tightest limits that hold for it.
+    """
 
     def __init__(
         self,
@@ -1200,8 +1209,11 @@ class SystemTracker(Tracker):
         want: int = 0,
         max_fds: int = 0,
         network_filesystems: bool = False,
+        own_limits: bool = False,
     ) -> None:
-        opts = _options(OPT_NETWORK_FILESYSTEMS if network_filesystems else 0, root, want, max_fds)
+        flags = OPT_NETWORK_FILESYSTEMS if network_filesystems else 0
+        flags |= OPT_OWN_LIMITS if own_limits else 0
+        opts = _options(flags, root, want, max_fds)
         super().__init__(_make_tracker(_lib.rt_system_tracker_new, opts))
 
     def cpus(self) -> List[Cpu]:

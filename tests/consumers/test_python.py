@@ -345,6 +345,17 @@ class Trees(unittest.TestCase):
                 self.assertEqual([row.pid for row in tracker.processes()], [os.getpid()])
             child.kill()
 
+    def test_io_with_reaped_has_that_of_a_child_that_was_waited_for(self) -> None:
+        code = "import os; f = os.open('/dev/null', 1); [os.write(f, b'x') for _ in range(10000)]"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        calls = []
+        for with_reaped in (False, True):
+            with rtrack.PidTracker(children=False, io_with_reaped=with_reaped) as tracker:
+                calls.append(tracker.sample().write_calls)
+        if None in calls:
+            self.skipTest("/proc/PID/io cannot be read")
+        self.assertGreaterEqual(calls[1] - calls[0], 10000)
+
     def test_fields_not_requested_are_none(self) -> None:
         with rtrack.PidTracker(want=rtrack.HAS_CPU) as tracker:
             sample = tracker.sample()
@@ -598,6 +609,20 @@ class System(unittest.TestCase):
                 self.assertLessEqual(found, mounted)
             self.assertRaises(OSError, rtrack.Tracker._list, tracker,
                               rtrack._lib.rt_tracker_processes, rtrack.Process)
+
+    def test_own_limits_has_the_memory_of_the_own_cgroup(self) -> None:
+        with rtrack.SystemTracker() as tracker:
+            self.assertIsNone(tracker.sample().cgroup_memory_bytes)
+            error = tracker.obstacle("cgroup_memory_bytes")
+            assert error
+            self.assertEqual(error.errno, errno.EOPNOTSUPP)
+        with rtrack.SystemTracker(own_limits=True) as tracker:
+            sample = tracker.sample()
+            why = tracker.obstacle("cgroup_memory_bytes")
+        if sample.cgroup_memory_bytes is None:
+            self.skipTest(f"the own cgroup has no memory figures: {why}")
+        self.assertGreater(sample.cgroup_memory_bytes, 0)
+        self.assertLessEqual(sample.cgroup_memory_bytes, sample.memory_total_bytes)
 
     def test_system_cpu_time_grows(self) -> None:
         with rtrack.SystemTracker(want=rtrack.HAS_CPU | rtrack.HAS_CPU_MODES) as tracker:
