@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs calls that may block forever off the sampling path: the only code that makes threads. */
+/* Runs calls that may block forever off the sampling path. */
 #include "os/thread/worker.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "os/platform.h"
 #include "os/thread/stuck_calls.h"
+#include "os/thread/thread.h"
 #include "util/arith.h"
 
 /* If the host locks its memory, the usual 8 MiB would be resident in full. */
@@ -170,26 +170,6 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Start a thread with every signal blocked, so that signal handlers run on the host's threads.
- * Returns 0 or -errno. */
-static int create_thread(struct thread *thread)
-{
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int err;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, thread->worker->stack_bytes);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&thread->id, &attr, thread_main, thread);
-	if (err == EINVAL) /* the host's thread-local storage does not fit in this stack */
-		err = pthread_create(&thread->id, NULL, thread_main, thread);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attr);
-	return -err;
-}
-
 static int start_thread(struct rti_worker *worker)
 {
 	struct thread *thread = calloc(1, sizeof(*thread));
@@ -199,7 +179,7 @@ static int start_thread(struct rti_worker *worker)
 		return -ENOMEM;
 	thread->worker = worker;
 	thread->stuck_at = -1;
-	err = create_thread(thread);
+	err = rti_thread_start(&thread->id, worker->stack_bytes, thread_main, thread);
 	if (err < 0) {
 		free(thread);
 		return err;

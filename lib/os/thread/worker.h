@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs calls that may block forever off the sampling path: the only code that makes threads.
+/* Runs calls that may block forever off the sampling path.
  *
  * A worker has one thread, which runs the queued jobs in turn. A job that takes too long is
  * abandoned together with its thread, and a new thread runs the rest. So at most one thread is
