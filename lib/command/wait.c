@@ -9,6 +9,7 @@
 
 #include <rtrack/rtrack.h>
 
+#include "api/peak_poll.h"
 #include "api/struct_size.h"
 #include "collect/pid_stat.h"
 #include "command/cgroup_watch.h"
@@ -17,16 +18,13 @@
 #include "os/process/pidfd.h"
 #include "util/arith.h"
 
-/* Two peak polls are this far apart at least, and this many times as long as one costs. */
-#define POLL_NS 10000000u
-#define POLL_SHARE 200
 #define LOOK_EVERY_NS 5000000 /* where there is no pidfd (before Linux 5.3) */
 /* No sleep is longer: another thread may have received the report that this one waits for. */
 #define SLEEP_MAX_NS 1000000000u
 
 void rti_wait_begin(struct rt_command *c)
 {
-	c->next_poll_ns = c->start.monotonic_ns + POLL_NS;
+	c->next_poll_ns = c->start.monotonic_ns + RTI_PEAK_POLL_NS;
 	rti_cgroup_watch_begin(c);
 }
 
@@ -142,24 +140,14 @@ static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
-/* Without reading PSS, which has a budget of its own. */
-static uint64_t poll_cost_ns(const struct rt_command *c)
-{
-	uint64_t pss_ns = rti_tree_pss_cost_ns(c->tracker->tree);
-
-	return rti_subtract_saturated(c->tracker->self_cpu_ns, pss_ns);
-}
-
 static void poll_peak(struct rt_command *c, uint64_t now_ns)
 {
-	uint64_t cost_ns = poll_cost_ns(c);
+	uint64_t pace_ns = RTI_PEAK_POLL_NS;
 
-	if (rt_tracker_glance(c->tracker) < 0) {
+	if (rti_peak_poll(c->tracker, &pace_ns) < 0)
 		c->next_poll_ns = UINT64_MAX; /* memory is not wanted */
-		return;
-	}
-	cost_ns = rti_subtract_saturated(poll_cost_ns(c), cost_ns);
-	c->next_poll_ns = now_ns + rti_max(cost_ns * POLL_SHARE, POLL_NS);
+	else
+		c->next_poll_ns = now_ns + pace_ns;
 }
 
 /* A negative time has no bound. Returns 0 as well if another thread has waited to the end. */

@@ -60,7 +60,8 @@ ALLOWED: Dict[str, Pattern[str]] = {
         r"nanosleep|rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_command_wait"
     ),
     # Waits for its end, by pidfd if the kernel has it.
-    "command/wait.c": re.compile(r"nanosleep|kill|waitid|rt_tracker_glance"),
+    "command/wait.c": re.compile(r"nanosleep|kill|waitid"),
+    "api/peak_poll.c": re.compile(r"rt_tracker_glance"),
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
     "os/capability.c": re.compile(r"syscall"),
