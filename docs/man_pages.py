@@ -20,7 +20,7 @@ from typing import Dict, List, NamedTuple
 SECTION = "3rtrack"
 # The groups of rtrack.h, in its order.
 TOPICS = ("versioning", "rusage", "trackers", "lists", "pids", "diff", "commands", "trace",
-          "fields")
+          "recorder", "fields")
 INCLUDE = ["#include <rtrack/rtrack.h>", ".br"]
 UNITS = [".SH UNITS",
          "The name of a figure ends in its unit: _ns is nanoseconds, _bytes bytes, _us",

@@ -167,7 +167,8 @@ run_asan() {
 # Without random addresses: those of newer kernels are too random for the sanitizer of clang 14.
 run_tsan() {
   local tests=(command_threads many_threads event_loop threads fork os/worker os/trace_ring
-    os/forked_reap collect/sys_fs_stalled)
+    os/forked_reap collect/sys_fs_stalled recorder
+    recorder_host)
 
   export TSAN_OPTIONS=halt_on_error=1:exitcode=66
   if setarch -R true 2>/dev/null; then

@@ -204,6 +204,9 @@ TRACE_EVENT_32BIT = 1 << 0
 TRACE_EVENT_UNREAD = 1 << 1
 TRACE_EVENT_NO_ENTRY = 1 << 2
 TRACE_EVENT_EXE_CUT = 1 << 3
+
+RECORDER_KEEP_NEWEST = 1 << 0
+RECORDER_PROCESSES = 1 << 1
 # End of what is written.
 
 # Seconds that wait() sleeps at most. A signal that arrives while the library does not sleep

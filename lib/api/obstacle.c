@@ -23,17 +23,19 @@ static void explain(const struct rt_tracker *t, uint64_t has, struct rti_explana
 /* Returns 0 if there is a sample to explain. */
 static int try_explain(const struct rt_tracker *t, uint64_t has, struct rti_explanation *out)
 {
-	int err = -ENODATA;
+	int err;
 
 	if (!(has & rti_known_domains()) || has & (has - 1))
 		return -EINVAL;
 	if (!(t->want & has))
 		return -EOPNOTSUPP;
-	rti_lock_take(t->lock);
-	if (t->samples > 0) {
+	err = rti_tracker_take(t);
+	if (err < 0)
+		return err;
+	if (t->samples > 0)
 		explain(t, has, out);
-		err = 0;
-	}
+	else
+		err = -ENODATA;
 	rti_lock_release(t->lock);
 	return err;
 }

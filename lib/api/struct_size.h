@@ -36,6 +36,9 @@
 #define RTI_TRACE_OPTS_V1 RTI_END_OF(rt_trace_opts, reserved)
 #define RTI_TRACE_EVENT_V1 RTI_END_OF(rt_trace_event, exe)
 #define RTI_TRACE_TOTALS_V1 RTI_END_OF(rt_trace_totals, ring_bytes)
+#define RTI_RECORDER_OPTS_V1 RTI_END_OF(rt_recorder_opts, reserved)
+#define RTI_RECORDER_TOTALS_V1 RTI_END_OF(rt_recorder_totals, missed)
+#define RTI_PEAKS_V1 RTI_END_OF(rt_peaks, label)
 
 /* Whether a caller may have compiled an output struct with this size. Returns 0 or -EINVAL. */
 int rti_struct_check_size(size_t out_size, size_t v1_size);

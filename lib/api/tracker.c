@@ -218,9 +218,10 @@ int rt_cgroup_tracker_new(struct rt_tracker **out, const char *name, const struc
 	return rti_cgroup_tracker_new(out, name, opts, &rti_procfs_linux);
 }
 
+/* What has a recorder is freed with that. */
 void rt_tracker_free(struct rt_tracker *t)
 {
-	if (!t)
+	if (!t || t->recorder_pid)
 		return;
 	if (t->kind == RT_KIND_PID)
 		rti_tree_free(t->tree);
@@ -293,40 +294,48 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 
 /* Reading the CPU clock twice adds up to a tenth to the cost of a quick sample, so the monotonic
  * clock stands in for it there. */
-static uint64_t cost_clock_ns(const struct rt_tracker *t)
+uint64_t rti_tracker_cost_clock_ns(const struct rt_tracker *t)
 {
 	return t->is_quick ? t->platform.monotonic_ns() : t->platform.thread_cpu_ns();
 }
 
 /* If the last sample was quick and this one is not, it may have waited for a CPU. That wait is no
  * cost, so this sample counts as a quick one. The next one is measured by the CPU clock. */
-static void charge_since(struct rt_tracker *t, uint64_t started_ns)
+void rti_tracker_charge_since(struct rt_tracker *t, uint64_t started_ns)
 {
-	uint64_t cost_ns = cost_clock_ns(t) - started_ns;
+	uint64_t cost_ns = rti_tracker_cost_clock_ns(t) - started_ns;
 	bool was_quick = t->is_quick;
 
 	t->is_quick = cost_ns <= QUICK_NS;
 	t->self_cpu_ns += was_quick && !t->is_quick ? QUICK_NS : cost_ns;
 }
 
-int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 {
 	uint64_t started_ns;
+	int err;
+
+	rti_lock_take(t->lock);
+	started_ns = rti_tracker_cost_clock_ns(t);
+	err = measure(t, &t->last);
+	rti_tracker_charge_since(t, started_ns);
+	t->last.self_cpu_ns = t->self_cpu_ns;
+	t->samples++;
+	rti_struct_copy_out(out, out_size, &t->last, sizeof(t->last));
+	rti_lock_release(t->lock);
+	return err;
+}
+
+int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+{
 	int err;
 
 	if (!t || !out)
 		return -EFAULT;
 	if (rti_struct_check_size(out_size, RTI_METRICS_V1) < 0)
 		return -EINVAL;
-	rti_lock_take(t->lock);
-	started_ns = cost_clock_ns(t);
-	err = measure(t, &t->last);
-	charge_since(t, started_ns);
-	t->last.self_cpu_ns = t->self_cpu_ns;
-	t->samples++;
-	rti_struct_copy_out(out, out_size, &t->last, sizeof(t->last));
-	rti_lock_release(t->lock);
-	return err;
+	err = rti_tracker_check_recorder(t);
+	return err < 0 ? err : rti_tracker_sample(t, out, out_size);
 }
 
 static int poll_peak(struct rt_tracker *t)
@@ -335,9 +344,9 @@ static int poll_peak(struct rt_tracker *t)
 
 	if (!t->samples)
 		return -ENODATA;
-	started_ns = cost_clock_ns(t);
+	started_ns = rti_tracker_cost_clock_ns(t);
 	rti_tree_poll_peak(t->tree);
-	charge_since(t, started_ns);
+	rti_tracker_charge_since(t, started_ns);
 	return 0;
 }
 
@@ -349,7 +358,9 @@ int rt_tracker_glance(struct rt_tracker *t)
 		return -EFAULT;
 	if (t->kind != RT_KIND_PID || !(t->want & RT_HAS_RSS))
 		return -EOPNOTSUPP;
-	rti_lock_take(t->lock);
+	err = rti_tracker_take(t);
+	if (err < 0)
+		return err;
 	err = poll_peak(t);
 	rti_lock_release(t->lock);
 	return err;
@@ -357,11 +368,15 @@ int rt_tracker_glance(struct rt_tracker *t)
 
 int rt_tracker_read_memory(struct rt_tracker *t)
 {
+	int err;
+
 	if (!t)
 		return -EFAULT;
 	if (t->kind == RT_KIND_SYSTEM || !(t->want & RTI_HAS_OF_MEMORY))
 		return -EOPNOTSUPP;
-	rti_lock_take(t->lock);
+	err = rti_tracker_take(t);
+	if (err < 0)
+		return err;
 	rti_tree_read_memory(t->kind == RT_KIND_PID ? t->tree : t->cgroup->tree);
 	rti_lock_release(t->lock);
 	return 0;

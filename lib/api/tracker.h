@@ -3,6 +3,7 @@
 #ifndef RTI_TRACKER_H
 #define RTI_TRACKER_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "cgroup/cgroup.h"
@@ -12,10 +13,13 @@
 #include "tree/tree.h"
 
 struct rt_tracker {
-	/* That of the command which the tracker belongs to, set by command.c. rt_command_wait() and
-	 * other threads use such a tracker at the same time. Others have one user at a time, and no
-	 * lock: NULL. */
+	/* That of the command or the recorder which the tracker belongs to, set by command.c and
+	 * recorder.c. Several threads use such a tracker at the same time. Others have one user at
+	 * a time, and no lock: NULL. */
 	struct rti_lock *lock;
+	/* The process that has made a recorder for it; 0: there is none. Written by recorder.c. */
+	_Atomic int32_t recorder_pid;
+	struct rt_recorder *recorder; /* or NULL */
 	uint32_t kind;
 	uint64_t id;
 	struct rti_procfs procfs;
@@ -30,6 +34,33 @@ struct rt_tracker {
 	struct rti_own_limits *own_limits; /* with RT_OPT_OWN_LIMITS; else NULL */
 	struct rti_cgroup_tracker *cgroup; /* RT_KIND_CGROUP; else NULL */
 };
+
+/* Returns -EBUSY if it has a recorder, -ECHILD in a forked child of the process that has it, or
+ * 0. */
+static inline int rti_tracker_check_recorder(const struct rt_tracker *t)
+{
+	int32_t pid = t->recorder_pid;
+
+	if (!pid)
+		return 0;
+	return pid == t->platform.getpid() ? -EBUSY : -ECHILD;
+}
+
+/* Take the lock. Returns 0, or -ECHILD: the thread of the recorder may have had the lock. */
+static inline int rti_tracker_take(const struct rt_tracker *t)
+{
+	if (rti_tracker_check_recorder(t) == -ECHILD)
+		return -ECHILD;
+	rti_lock_take(t->lock);
+	return 0;
+}
+
+/* rt_sample() for a recorder, and for a command that may have one. */
+int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+
+/* The clock of what the library costs, and what it shows more since then. */
+uint64_t rti_tracker_cost_clock_ns(const struct rt_tracker *t);
+void rti_tracker_charge_since(struct rt_tracker *t, uint64_t started_ns);
 
 /* What rt_pid_tracker_new() says of these options, and a copy of them in our own layout, with the
  * defaults for NULL. */

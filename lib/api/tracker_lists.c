@@ -82,9 +82,10 @@ static int copy_list(const struct rt_tracker *t, const struct list *list, void *
 	const void *rows;
 	size_t there;
 
+	if (err == 0)
+		err = rti_tracker_take(t);
 	if (err < 0)
 		return err;
-	rti_lock_take(t->lock);
 	err = list->find(t, list->has, &rows, &there);
 	for (size_t i = 0; err == 0 && i < there && i < *count; i++)
 		rti_struct_copy_out((char *)array + i * element_size, element_size,
@@ -176,10 +177,11 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
 	int err = check_list(t, UINT64_MAX, array, element_size, RTI_PROCESS_V1, count);
 	struct process_rows rows = { .array = (char *)array, .element_size = element_size };
 
+	if (err == 0)
+		err = rti_tracker_take(t);
 	if (err < 0)
 		return err;
 	rows.room = *count;
-	rti_lock_take(t->lock);
 	err = copy_processes(t, &rows, count);
 	rti_lock_release(t->lock);
 	return err;

@@ -19,6 +19,7 @@
 #include "os/process/fd_map.h"
 #include "os/process/pidfd.h"
 #include "os/process/spawn.h"
+#include "recorder/recorder.h"
 #include "tree/sources/fork_tracker.h"
 #include "util/arith.h"
 
@@ -324,7 +325,7 @@ static int start(struct start *s)
 		return -ECHILD;
 	}
 	/* Sample once while the program is sure to be there: however short it runs, it was seen. */
-	rt_sample(c->tracker, &first, sizeof(first));
+	rti_tracker_sample(c->tracker, &first, sizeof(first));
 	if (rti_command_is_supervised(c))
 		rti_supervisor_proceed(&c->supervisor);
 	rti_wait_begin(c);
@@ -478,7 +479,7 @@ static void wait_for_killed(struct rt_command *c)
 	uint64_t end_ns = platform->monotonic_ns() + GONE_MAX_NS;
 
 	for (int naps = 0; naps < NAPS_MAX && platform->monotonic_ns() < end_ns; naps++) {
-		rt_sample(c->tracker, &metrics, sizeof(metrics));
+		rti_tracker_sample(c->tracker, &metrics, sizeof(metrics));
 		rti_tree_get_facts(c->tracker->tree, &facts);
 		if (facts.running == 0)
 			return;
@@ -542,6 +543,7 @@ void rt_command_free(struct rt_command *c)
 	if (!c)
 		return;
 	if (c->owner == c->tracker->platform.getpid()) {
+		rti_recorder_detach(c->tracker->recorder);
 		if (c->is_killed_on_free && (!c->is_over || c->outcome.left_running))
 			end_all(c);
 		if (rti_command_is_supervised(c))

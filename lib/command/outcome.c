@@ -33,7 +33,7 @@ static int finish_child(struct rt_command *c, struct findings *f, int *status)
 	pid_t reaped;
 	int err = 0;
 
-	rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
+	rti_tracker_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 	do {
 		reaped = wait4(c->pid, status, 0, &kernel_use);
 	} while (reaped < 0 && errno == EINTR);
@@ -44,7 +44,7 @@ static int finish_child(struct rt_command *c, struct findings *f, int *status)
 		getrusage(RUSAGE_SELF, &own);
 		rti_tree_account_root_exit(tree, c->pid, &use, own.ru_maxrss);
 	}
-	rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
+	rti_tracker_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 	rti_tree_get_facts(tree, &f->facts);
 	c->outcome.reasons = f->metrics.reasons;
 	if (!f->facts.is_self_only && !f->facts.sees_every_fork)
@@ -99,7 +99,7 @@ static void look_at_end(struct rt_command *c, struct findings *f)
 
 	for (int looks = 1; !is_settled && looks <= LOOKS_MAX; looks++) {
 		apply_account(c);
-		err = rt_sample(c->tracker, &f->metrics, sizeof(f->metrics));
+		err = rti_tracker_sample(c->tracker, &f->metrics, sizeof(f->metrics));
 		/* The account and the sample are of the same time. While processes run, the two
 		 * never match, so a second look is enough. */
 		is_settled = c->is_supervisor_lost ||
@@ -469,7 +469,7 @@ void rti_outcome_update(struct rt_command *c)
 	if (rti_command_is_supervised(c)) {
 		look_at_end(c, &findings);
 	} else {
-		rt_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
+		rti_tracker_sample(c->tracker, &findings.metrics, sizeof(findings.metrics));
 		rti_tree_get_facts(c->tracker->tree, &findings.facts);
 	}
 	c->outcome.reasons = c->lost_reasons | findings.metrics.reasons;

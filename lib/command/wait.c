@@ -140,11 +140,12 @@ static int wait_for_supervisor(struct rt_command *c, int64_t timeout_ns)
 	return err;
 }
 
+/* A recorder polls by itself. */
 static void poll_peak(struct rt_command *c, uint64_t now_ns)
 {
 	uint64_t pace_ns = RTI_PEAK_POLL_NS;
 
-	if (rti_peak_poll(c->tracker, &pace_ns) < 0)
+	if (!c->tracker->recorder_pid && rti_peak_poll(c->tracker, &pace_ns) < 0)
 		c->next_poll_ns = UINT64_MAX; /* memory is not wanted */
 	else
 		c->next_poll_ns = now_ns + pace_ns;

@@ -12,6 +12,7 @@
 #include "tree/gpu/gpu_state.h"
 #include "tree/listed_members.h"
 #include "tree/memory/memory_peak.h"
+#include "tree/memory/peak_mark.h"
 #include "tree/read/member_read.h"
 #include "tree/read/member_row.h"
 #include "tree/scan/discovery.h"
@@ -84,6 +85,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_batch_reader_free(&tree->batch_reader);
 	rti_watched_free(&tree->watched, tree->ctx);
 	rti_memory_free(&tree->memory);
+	free(tree->peaks.marks);
 	rti_tree_gpu_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
@@ -174,12 +176,42 @@ void rti_tree_begin_final(struct rti_tree *tree)
 	tree->is_final = true;
 }
 
-void rti_tree_poll_peak(struct rti_tree *tree)
+static void begin_poll(struct rti_tree *tree)
 {
 	rti_tree_loop_begin(&tree->loop);
 	note_time(tree, tree->ctx->platform->monotonic_ns());
+}
+
+void rti_tree_poll_peak(struct rti_tree *tree)
+{
+	begin_poll(tree);
 	rti_memory_peak_poll(tree);
 	rti_tree_loop_end(tree);
+}
+
+int rti_tree_mark(struct rti_tree *tree, const char *label, uint64_t *id)
+{
+	int err;
+
+	begin_poll(tree);
+	err = rti_peak_mark_set(tree, label, id);
+	rti_tree_loop_end(tree);
+	return err;
+}
+
+int rti_tree_since(struct rti_tree *tree, uint64_t id, struct rt_peaks *out)
+{
+	int err;
+
+	begin_poll(tree);
+	err = rti_peak_mark_get(tree, id, out);
+	rti_tree_loop_end(tree);
+	return err;
+}
+
+int rti_tree_unmark(struct rti_tree *tree, uint64_t id)
+{
+	return rti_peak_mark_remove(&tree->peaks, id);
 }
 
 void rti_tree_read_memory(struct rti_tree *tree)

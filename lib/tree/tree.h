@@ -48,6 +48,16 @@ void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last
 /* Look for a peak of memory between two samples: sums RSS, and adds new members. */
 void rti_tree_poll_peak(struct rti_tree *tree);
 
+/* Set a mark, from which the largest figures are kept. label may be NULL. Returns 0, -ENOSPC, or
+ * -ENOMEM. */
+int rti_tree_mark(struct rti_tree *tree, const char *label, uint64_t *id);
+
+/* The largest figures since a mark, up to now. Returns 0, or -ENOENT if it is not set. */
+int rti_tree_since(struct rti_tree *tree, uint64_t id, struct rt_peaks *out);
+
+/* Remove a mark. Returns 0, or -ENOENT if it is not set. */
+int rti_tree_unmark(struct rti_tree *tree, uint64_t id);
+
 /* The next sample reads what its figures of memory rest on, whatever that takes. */
 void rti_tree_read_memory(struct rti_tree *tree);
 

@@ -574,6 +574,36 @@ static_assert(offsetof(struct rt_trace_totals, lost) == 16, "offset");
 static_assert(offsetof(struct rt_trace_totals, threads) == 24, "offset");
 static_assert(offsetof(struct rt_trace_totals, ring_bytes) == 32, "offset");
 
+static_assert(sizeof(struct rt_recorder_opts) >= 40, "size");
+static_assert(offsetof(struct rt_recorder_opts, size) == 0, "offset");
+static_assert(offsetof(struct rt_recorder_opts, flags) == 4, "offset");
+static_assert(offsetof(struct rt_recorder_opts, interval_ns) == 8, "offset");
+static_assert(offsetof(struct rt_recorder_opts, peak_poll_ns) == 16, "offset");
+static_assert(offsetof(struct rt_recorder_opts, capacity) == 24, "offset");
+static_assert(offsetof(struct rt_recorder_opts, rows) == 28, "offset");
+static_assert(offsetof(struct rt_recorder_opts, wake_after) == 32, "offset");
+static_assert(offsetof(struct rt_recorder_opts, reserved) == 36, "offset");
+
+static_assert(sizeof(struct rt_recorder_totals) >= 32, "size");
+static_assert(offsetof(struct rt_recorder_totals, size) == 0, "offset");
+static_assert(offsetof(struct rt_recorder_totals, waiting) == 4, "offset");
+static_assert(offsetof(struct rt_recorder_totals, taken) == 8, "offset");
+static_assert(offsetof(struct rt_recorder_totals, dropped) == 16, "offset");
+static_assert(offsetof(struct rt_recorder_totals, missed) == 24, "offset");
+
+static_assert(sizeof(struct rt_peaks) >= 136, "size");
+static_assert(offsetof(struct rt_peaks, size) == 0, "offset");
+static_assert(offsetof(struct rt_peaks, flags) == 4, "offset");
+static_assert(offsetof(struct rt_peaks, valid) == 8, "offset");
+static_assert(offsetof(struct rt_peaks, partial) == 16, "offset");
+static_assert(offsetof(struct rt_peaks, estimated) == 24, "offset");
+static_assert(offsetof(struct rt_peaks, monotonic_ns) == 32, "offset");
+static_assert(offsetof(struct rt_peaks, peak_footprint_bytes) == 40, "offset");
+static_assert(offsetof(struct rt_peaks, peak_needed_bytes) == 48, "offset");
+static_assert(offsetof(struct rt_peaks, peak_rss_bytes) == 56, "offset");
+static_assert(offsetof(struct rt_peaks, processes_peak) == 64, "offset");
+static_assert(offsetof(struct rt_peaks, label) == 72, "offset");
+
 static_assert(sizeof(struct rt_field) >= 192, "size");
 static_assert(offsetof(struct rt_field, size) == 0, "offset");
 static_assert(offsetof(struct rt_field, offset) == 4, "offset");

@@ -57,11 +57,10 @@ ALLOWED: Dict[str, Pattern[str]] = {
     ),
     # Starts a program, and uses the public calls of the tracker.
     "command/command.c": re.compile(
-        r"nanosleep|rt_pid_tracker_new|rt_sample|rt_tracker_free|rt_command_wait"
+        r"nanosleep|rt_pid_tracker_new|rt_tracker_free|rt_command_wait"
     ),
     # Waits for its end, by pidfd if the kernel has it.
     "command/wait.c": re.compile(r"nanosleep|kill|waitid"),
-    "api/peak_poll.c": re.compile(r"rt_tracker_glance"),
     # Waits for the end of a program that has lost its supervisor.
     "command/lost_program.c": re.compile(r"nanosleep|waitpid"),
     "os/capability.c": re.compile(r"syscall"),
@@ -70,7 +69,10 @@ ALLOWED: Dict[str, Pattern[str]] = {
     "tree/scan/kernel_account.c": re.compile(r"nanosleep"),
     "tree/member/member_table.c": re.compile(r"posix_memalign"),
     # Reaps the program, and takes the final sample.
-    "command/outcome.c": re.compile(r"getrusage|wait4|rt_sample"),
+    "command/outcome.c": re.compile(r"getrusage|wait4"),
+    # Uses the public calls of its tracker.
+    "recorder/recorder.c": re.compile(r"getpid|rt_tracker_(processes|free)"),
+    "api/peak_poll.c": re.compile(r"rt_tracker_glance"),
     # Name an error.
     "api/obstacle_text.c": re.compile(r"rt_strerror"),
     "api/opts_error.c": re.compile(r"rt_strerror"),

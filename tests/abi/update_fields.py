@@ -21,7 +21,8 @@ PUBLIC = header.read(HEADER)
 WORDS_OF_UNIT = {
     "": "-", "By": "bytes", "KiBy": "KiB", "512By": "512 bytes", "{tick}": "ticks"}
 # Inputs of the caller and the descriptions of fields and constants have no figures.
-NO_FIGURES = {"rt_opts", "rt_command_opts", "rt_trace_opts", "rt_fd", "rt_field", "rt_constant"}
+NO_FIGURES = {"rt_opts", "rt_command_opts", "rt_trace_opts", "rt_recorder_opts", "rt_fd",
+              "rt_field", "rt_constant"}
 COLUMNS = ["Field", "Unit", "What it is", "Definition and source"]
 RUST_TYPES = {"uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64", "int64_t": "i64",
               "double": "f64", "struct rt_rusage": "rt_rusage"}

@@ -187,7 +187,7 @@ END_TEST
 
 START_TEST(field_get_with_bad_arguments_is_refused)
 {
-	static const uint32_t unknown[] = { 0, RT_STRUCT_COMMAND_INFO + 1, UINT32_MAX };
+	static const uint32_t unknown[] = { 0, RT_STRUCT_PEAKS + 1, UINT32_MAX };
 	static const size_t bad[] = { 0, offsetof(struct rt_field, text) - 1, SIZE_LIMIT + 1 };
 	struct rt_field field;
 	uint32_t count = rt_field_count(RT_STRUCT_METRICS);

@@ -134,6 +134,30 @@ static bool fill_trace_totals(void *out, size_t size)
 	return true;
 }
 
+static bool fill_recorder_totals(void *out, size_t size)
+{
+	struct rt_tracker *tracker;
+	struct rt_recorder *r;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), NULL), 0);
+	ck_assert_int_eq(rt_recorder_new(&r, tracker, NULL), 0);
+	ck_assert_int_eq(rt_recorder_get_totals(r, out, size), 0);
+	rt_recorder_free(r);
+	return true;
+}
+
+static bool fill_peaks(void *out, size_t size)
+{
+	struct rt_tracker *tracker;
+	uint64_t id;
+
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, getpid(), NULL), 0);
+	ck_assert_int_eq(rt_tracker_mark(tracker, "mark", &id), 0);
+	ck_assert_int_eq(rt_tracker_since(tracker, id, out, size), 0);
+	rt_tracker_free(tracker);
+	return true;
+}
+
 /* The lists of a tracker, with the same signature. */
 typedef int (*list_call)(const struct rt_tracker *tracker, void *array, size_t size, size_t *count);
 
@@ -205,6 +229,8 @@ static const struct output outputs[] = {
 	{ RT_STRUCT_ZPOOL, sizeof(struct rt_zpool), fill_zpools },
 	{ RT_STRUCT_TRACE_EVENT, sizeof(struct rt_trace_event), fill_trace_events },
 	{ RT_STRUCT_TRACE_TOTALS, sizeof(struct rt_trace_totals), fill_trace_totals },
+	{ RT_STRUCT_RECORDER_TOTALS, sizeof(struct rt_recorder_totals), fill_recorder_totals },
+	{ RT_STRUCT_PEAKS, sizeof(struct rt_peaks), fill_peaks },
 	{ RT_STRUCT_GPU, sizeof(struct rt_gpu), fill_gpus },
 	{ RT_STRUCT_GPU_PROCESS, sizeof(struct rt_gpu_process), fill_gpu_processes },
 };
@@ -262,7 +288,8 @@ START_TEST(every_struct_that_the_library_fills_is_tested)
 	for (uint32_t id = 1; id < IDS_END; id++) {
 		/* The first has no size, and the others are inputs. */
 		int found = id == RT_STRUCT_RUSAGE || id == RT_STRUCT_OPTS ||
-		            id == RT_STRUCT_COMMAND_OPTS || id == RT_STRUCT_TRACE_OPTS;
+		            id == RT_STRUCT_COMMAND_OPTS || id == RT_STRUCT_TRACE_OPTS ||
+		            id == RT_STRUCT_RECORDER_OPTS;
 
 		if (rt_field_count(id) == 0)
 			continue;

@@ -102,7 +102,7 @@ class Installed(unittest.TestCase):
         self.assert_prints_sixteen_fields(static)
 
     def test_examples_link_statically(self) -> None:
-        for name in ("command", "event_loop", "system", "trace", "watch"):
+        for name in ("command", "event_loop", "recorder", "system", "trace", "watch"):
             self.build(EXAMPLES / f"c/{name}.c", *STATIC, static=True)
 
     def test_command_example_returns_exit_code(self) -> None:
@@ -154,6 +154,14 @@ class Installed(unittest.TestCase):
         self.assertGreaterEqual(len(cores), 1, first + out)
         self.assertTrue(all(0 < c < 1.1 for c in cores), first + out)
         self.assertIn("process", err)
+
+    def test_recorder_example_prints_the_peak_of_its_work(self) -> None:
+        done = self.use(self.build(EXAMPLES / "c/recorder.c"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = re.fullmatch(r"at least ([\d.]+) MiB, (\d+) samples\n", done.stdout)
+        assert found, done.stdout
+        self.assertTrue(64 <= float(found[1]) < 128, done.stdout)
+        self.assertGreaterEqual(int(found[2]), 2)
 
     def test_system_example_prints_online_cpus(self) -> None:
         done = self.use(self.build(EXAMPLES / "c/system.c"))

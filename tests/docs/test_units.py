@@ -10,7 +10,8 @@ from harness import HEADER, SOURCE
 PUBLIC = header.read(HEADER)
 TEXT = (SOURCE / "docs/units.md").read_text()
 # Inputs of the caller and the descriptions of fields and constants have no figures.
-NO_FIGURES = {"rt_opts", "rt_command_opts", "rt_trace_opts", "rt_fd", "rt_field", "rt_constant"}
+NO_FIGURES = {"rt_opts", "rt_command_opts", "rt_trace_opts", "rt_recorder_opts", "rt_fd",
+              "rt_field", "rt_constant"}
 TRAPS = 33
 
 

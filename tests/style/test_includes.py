@@ -15,8 +15,8 @@ from circles import Graph, circles
 from sources import fail_with, need_checkout, read, tracked
 
 # From high to low.
-FOLDERS = ("built_in", "trace", "command", "api", "cgroup", "tree", "system", "collect", "gpu",
-           "bpf", "supervisor", "os", "parse", "util")
+FOLDERS = ("built_in", "trace", "command", "recorder", "api", "cgroup", "tree", "system",
+           "collect", "gpu", "bpf", "supervisor", "os", "parse", "util")
 ALLOWED: Dict[str, Set[str]] = {
     folder: set(FOLDERS[index:]) for index, folder in enumerate(FOLDERS)
 }

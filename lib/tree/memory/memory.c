@@ -214,13 +214,23 @@ static void note_member(struct rti_tree *tree, struct rti_member *m)
 /* --- Members are looked at one after the other. What one had, another may have by the time that it
  * is looked at: then their sum was never held. --- */
 
-/* Whether a sum of this moment, or its lower bound, would be a new peak. */
-static bool has_new_peak(const struct rti_memory_state *memory, const struct rti_peak_state *peaks)
+static bool is_above(const struct rti_bounds *now, const struct rti_bounds *peak)
 {
-	const struct rti_bounds *now = &memory->moment.all, *peak = &peaks->all.bounds;
-
 	return now->low > rti_add_saturated(peak->low, peak->low / NEW_PEAK) ||
 	       now->bytes > rti_add_saturated(peak->bytes, peak->bytes / NEW_PEAK);
+}
+
+/* Whether a sum of this moment, or its lower bound, would be a new peak, perhaps since a mark. */
+static bool has_new_peak(const struct rti_memory_state *memory, const struct rti_peak_state *peaks)
+{
+	const struct rti_bounds *now = &memory->moment.all;
+
+	if (is_above(now, &peaks->all.bounds))
+		return true;
+	for (size_t i = 0; peaks->mark_count > 0 && i < RTI_MARKS_MAX; i++)
+		if (peaks->marks[i].id && is_above(now, &peaks->marks[i].all.bounds))
+			return true;
+	return false;
 }
 
 /* What has not run since its clock was read, before it was looked at, has neither ended nor

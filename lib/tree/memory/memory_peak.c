@@ -121,6 +121,62 @@ bool rti_memory_counts_once(const struct rti_tree *tree)
 	return tree->memory.repeated_bytes == 0 && tree->memory.shmem_max_bytes < SHMEM_ONCE_MAX;
 }
 
+/* What marks have of one moment besides its sums: members that have memory, and their largest. */
+struct members {
+	uint64_t count, rss_bytes, high_bytes; /* high: VmHWM as it was read last */
+};
+
+static struct members look_over(const struct rti_tree *tree)
+{
+	uint64_t page_size = tree->ctx->platform->page_size;
+	struct members members = { 0 };
+
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (!m->memory.is_present || m->pid == tree->supervised.pid)
+			continue;
+		members.count++;
+		raise_to(&members.rss_bytes, m->memory.look.rss_pages * page_size);
+		raise_to(&members.high_bytes, m->values.peak_rss_bytes);
+	}
+	return members;
+}
+
+void rti_memory_raise_mark(const struct rti_tree *tree, struct rti_peak_mark *mark,
+                           uint64_t rss_bytes)
+{
+	raise_to(&mark->rss_bytes, rss_bytes);
+	if (tree->memory.is_modelled && rti_memory_counts_once(tree))
+		raise_peak(&mark->all, mark->rss_bytes, true);
+}
+
+/* Take a moment into all marks. NULL: memory is not modelled. */
+static void take_into_marks(const struct rti_tree *tree, const struct seen *all,
+                            const struct seen *needed)
+{
+	struct members members;
+
+	if (tree->peaks.mark_count == 0)
+		return;
+	members = look_over(tree);
+	for (size_t i = 0; i < RTI_MARKS_MAX; i++) {
+		struct rti_peak_mark *mark = &tree->peaks.marks[i];
+
+		if (!mark->id)
+			continue;
+		if (all) {
+			take_bounds(&mark->all, all);
+			take_bounds(&mark->needed, needed);
+		}
+		raise_to(&mark->processes, members.count);
+		rti_memory_raise_mark(tree, mark,
+		                      members.high_bytes > mark->before_bytes
+		                          ? rti_max(members.high_bytes, members.rss_bytes)
+		                          : members.rss_bytes);
+	}
+}
+
 static void take_moment(struct rti_tree *tree)
 {
 	const struct rti_footprint *moment = &tree->memory.moment;
@@ -137,12 +193,15 @@ static void take_moment(struct rti_tree *tree)
 
 	tree->memory.has_left = tree->memory.has_corrected = false;
 	raise_to(&peaks->rss_bytes, moment->rss_bytes);
-	if (!tree->memory.is_modelled)
+	if (!tree->memory.is_modelled) {
+		take_into_marks(tree, NULL, NULL);
 		return;
+	}
 	needed.now = moment->needed;
 	needed.is_exact = moment->is_needed_exact;
 	find_most(tree, &all, &needed);
 	keep_parts(&peaks->parts, moment, &all);
+	take_into_marks(tree, &all, &needed);
 	if (tree->memory.has_unmapped) {
 		keep_high(&peaks->all);
 		keep_high(&peaks->needed);

@@ -81,13 +81,30 @@ struct rti_peak {
 	uint64_t suspected, suspected_high;
 };
 
-/* Written by memory_peak.c only. */
+#define RTI_MARKS_MAX 64
+
+/* The largest figures since a mark of the caller. peak_mark.c makes it; memory_peak.c raises it. */
+struct rti_peak_mark {
+	uint64_t id; /* 0: this one is free */
+	uint64_t set_ns;
+	char label[64];
+	/* Largest VmHWM of a member when it was set: one that is larger is of a later time. */
+	uint64_t before_bytes;
+	uint64_t rss_bytes; /* of one member */
+	uint64_t processes; /* at the same time */
+	struct rti_peak all, needed;
+};
+
+/* Written by memory_peak.c only, but for the marks. */
 struct rti_peak_state {
 	uint64_t rss_bytes; /* sum over the members */
 	uint64_t pss_bytes; /* all of it read */
 	struct rti_peak all, needed;
-	uint64_t charged_bytes;     /* to the tree's own cgroup, at most, when it was last read */
-	struct rti_footprint parts; /* the largest footprint that was seen */
+	struct rti_peak_mark *marks; /* RTI_MARKS_MAX of them; NULL before the first */
+	size_t mark_count;           /* those that are set */
+	uint64_t last_mark;          /* id */
+	uint64_t charged_bytes;      /* to the tree's own cgroup, at most, when it was last read */
+	struct rti_footprint parts;  /* the largest footprint that was seen */
 };
 
 /* The sums over all members, as of the last sample that summed them up. Written by tree_metrics.c

@@ -12,8 +12,8 @@ static uint64_t napped_ns;
 
 int __real_nanosleep(const struct timespec *nap, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *nap, struct timespec *left);
-int __real_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
-int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+int __real_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+int __wrap_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 void __real_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 
@@ -25,9 +25,9 @@ int __wrap_nanosleep(const struct timespec *nap, struct timespec *left)
 	return 0;
 }
 
-int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+int __wrap_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 {
-	return is_killing ? 0 : __real_rt_sample(t, out, out_size);
+	return is_killing ? 0 : __real_rti_tracker_sample(t, out, out_size);
 }
 
 /* Some process runs on, as one that waits for a disk does. */

@@ -38,8 +38,8 @@ static unsigned looks; /* at the end of a command */
 static struct rti_cgroup group;
 static struct rti_completeness_known known;
 
-int __real_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
-int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+int __real_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
+int __wrap_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 void __real_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 void __wrap_rti_tree_get_facts(const struct rti_tree *tree, struct rti_tree_facts *out);
 struct rti_cgroup *__wrap_rti_tree_cgroup(struct rti_tree *tree);
@@ -56,9 +56,9 @@ int __wrap_rti_supervisor_receive_account(struct rti_supervisor *s, uint64_t tim
 bool __real_rti_tree_is_final_account_current(const struct rti_tree *tree);
 bool __wrap_rti_tree_is_final_account_current(const struct rti_tree *tree);
 
-int __wrap_rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
+int __wrap_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size)
 {
-	int err = __real_rt_sample(t, out, out_size);
+	int err = __real_rti_tracker_sample(t, out, out_size);
 
 	out->valid |= RT_HAS_CPU | RT_HAS_PEAK_RSS;
 	out->partial = (out->partial | RT_HAS_PEAK_FOOTPRINT) & ~out->valid;

@@ -86,6 +86,8 @@ pub const RT_TRACE_EVENT_32BIT: u32 = 1;
 pub const RT_TRACE_EVENT_UNREAD: u32 = 2;
 pub const RT_TRACE_EVENT_NO_ENTRY: u32 = 4;
 pub const RT_TRACE_EVENT_EXE_CUT: u32 = 8;
+pub const RT_RECORDER_KEEP_NEWEST: u32 = 1;
+pub const RT_RECORDER_PROCESSES: u32 = 2;
 pub const RT_STRUCT_RUSAGE: u32 = 1;
 pub const RT_STRUCT_METRICS: u32 = 2;
 pub const RT_STRUCT_DELTA: u32 = 3;
@@ -107,6 +109,9 @@ pub const RT_STRUCT_TRACE_TOTALS: u32 = 18;
 pub const RT_STRUCT_GPU: u32 = 19;
 pub const RT_STRUCT_GPU_PROCESS: u32 = 20;
 pub const RT_STRUCT_COMMAND_INFO: u32 = 21;
+pub const RT_STRUCT_RECORDER_OPTS: u32 = 22;
+pub const RT_STRUCT_RECORDER_TOTALS: u32 = 23;
+pub const RT_STRUCT_PEAKS: u32 = 24;
 pub const RT_TYPE_U32: u32 = 1;
 pub const RT_TYPE_I32: u32 = 2;
 pub const RT_TYPE_U64: u32 = 3;
@@ -1102,6 +1107,121 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_trace_free(trace: *mut rt_trace);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_recorder {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_recorder_opts {
+    pub size: u32,
+    pub flags: u32,
+    pub interval_ns: u64,
+    pub peak_poll_ns: u64,
+    pub capacity: u32,
+    pub rows: u32,
+    pub wake_after: u32,
+    pub reserved: u32,
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_recorder_totals {
+    pub size: u32,
+    pub waiting: u32,
+    pub taken: u64,
+    pub dropped: u64,
+    pub missed: u64,
+}
+extern "C" {
+    pub fn rt_recorder_new(
+        out: *mut *mut rt_recorder,
+        t: *mut rt_tracker,
+        opts: *const rt_recorder_opts,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_fd(r: *const rt_recorder) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_read(
+        r: *mut rt_recorder,
+        samples: *mut rt_metrics,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_latest(
+        r: *const rt_recorder,
+        out: *mut rt_metrics,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_processes(
+        r: *const rt_recorder,
+        monotonic_ns: u64,
+        array: *mut rt_process,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_get_totals(
+        r: *const rt_recorder,
+        out: *mut rt_recorder_totals,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_stop(r: *mut rt_recorder) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_recorder_free(r: *mut rt_recorder);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_peaks {
+    pub size: u32,
+    pub flags: u32,
+    pub valid: u64,
+    pub partial: u64,
+    pub estimated: u64,
+    pub monotonic_ns: u64,
+    pub peak_footprint_bytes: u64,
+    pub peak_needed_bytes: u64,
+    pub peak_rss_bytes: u64,
+    pub processes_peak: u64,
+    pub label: [::std::os::raw::c_char; 64usize],
+}
+impl Default for rt_peaks {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn rt_tracker_mark(
+        t: *mut rt_tracker,
+        label: *const ::std::os::raw::c_char,
+        id: *mut u64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_since(
+        t: *mut rt_tracker,
+        id: u64,
+        out: *mut rt_peaks,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_unmark(t: *mut rt_tracker, id: u64) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
