@@ -213,7 +213,7 @@ RECORDER_PROCESSES = 1 << 1
 # interrupts nothing, so its Python handler runs after the slice.
 _WAIT_SLICE = 1.0
 
-_STRUCT_RUSAGE, _STRUCT_OPTS, _STRUCT_COMMAND_OPTS = 1, 12, 13
+_STRUCT_RUSAGE, _STRUCT_METRICS, _STRUCT_OPTS, _STRUCT_COMMAND_OPTS = 1, 2, 12, 13
 _TYPE_CHARS, _TYPE_RUSAGE = 6, 7
 
 # The bit that covers each field of the rusage in a larger struct. The other fields have none.
@@ -336,6 +336,19 @@ class _TraceOpts(ctypes.Structure):
     ]
 
 
+class _RecorderOpts(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("interval_ns", ctypes.c_uint64),
+        ("peak_poll_ns", ctypes.c_uint64),
+        ("capacity", ctypes.c_uint32),
+        ("rows", ctypes.c_uint32),
+        ("wake_after", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
 def _missing(name: str) -> Callable[..., Any]:
     """Return what stands in for a function that the loaded library lacks."""
 
@@ -392,6 +405,19 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_trace_get_totals": (ctypes.c_int, [handle, out, size]),
         "rt_trace_command": (handle, [handle]),
         "rt_trace_free": (None, [handle]),
+        "rt_tracker_mark": (ctypes.c_int, [handle, ctypes.c_char_p, ctypes.POINTER(u64)]),
+        "rt_tracker_since": (ctypes.c_int, [handle, u64, out, size]),
+        "rt_tracker_unmark": (ctypes.c_int, [handle, u64]),
+        "rt_recorder_new": (
+            ctypes.c_int, [ctypes.POINTER(handle), handle, ctypes.POINTER(_RecorderOpts)]
+        ),
+        "rt_recorder_fd": (ctypes.c_int, [handle]),
+        "rt_recorder_read": (ctypes.c_int, [handle, out, size, count]),
+        "rt_recorder_latest": (ctypes.c_int, [handle, out, size]),
+        "rt_recorder_processes": (ctypes.c_int, [handle, u64, out, size, count]),
+        "rt_recorder_get_totals": (ctypes.c_int, [handle, out, size]),
+        "rt_recorder_stop": (ctypes.c_int, [handle]),
+        "rt_recorder_free": (None, [handle]),
         "rt_constant_get": (ctypes.c_int, [u32, ctypes.POINTER(_Constant), size]),
         "rt_field_count": (u32, [u32]),
         "rt_field_struct_size": (u32, [u32]),
@@ -698,6 +724,16 @@ class TraceTotals(Record):
     """struct rt_trace_totals: what a trace has done so far."""
 
 
+@_record(23)
+class RecorderTotals(Record):
+    """struct rt_recorder_totals: what a recorder has done so far."""
+
+
+@_record(24)
+class Peaks(Record):
+    """struct rt_peaks: the largest figures of a tree since a mark."""
+
+
 class Ended(ProcessLookupError):
     """All followed processes have ended. ``metrics`` holds the last totals."""
 
@@ -920,13 +956,13 @@ def _flags(children: bool, events: bool, memory_reads: bool, pss_reads: bool) ->
 _Row = TypeVar("_Row", bound=Record)
 
 
-def _rows(call: Callable[..., int], handle: int, kind: Type[_Row]) -> List[_Row]:
+def _rows(call: Callable[..., int], kind: Type[_Row], *handle: int) -> List[_Row]:
     """Return all rows of one of the library's list functions."""
     count, row_size = ctypes.c_size_t(0), ctypes.sizeof(kind._raw_type)
-    _check(call(handle, None, row_size, ctypes.byref(count)))
+    _check(call(*handle, None, row_size, ctypes.byref(count)))
     rows = (kind._raw_type * count.value)()
     if count.value:
-        _check(call(handle, rows, row_size, ctypes.byref(count)))
+        _check(call(*handle, rows, row_size, ctypes.byref(count)))
     return [kind(row) for row in rows]
 
 
@@ -1071,7 +1107,7 @@ class Tracker:
 
     def _list(self, call: Callable[..., int], kind: Type[_Row]) -> List[_Row]:
         with self._lock:
-            return _rows(call, self._live(), kind)
+            return _rows(call, kind, self._live())
 
     def gpus(self) -> List[Gpu]:
         """Return the GPUs; of a tree, those that its members have open. Needs HAS_GPU in ``want``.
@@ -1146,6 +1182,10 @@ class PidTracker(Tracker):
         with self._lock:
             _check(_lib.rt_tracker_glance(self._live()))
 
+    def mark(self, label: str = "") -> Mark:
+        """Set a mark: it tells the peaks of the tree from here on. 64 can be set at a time."""
+        return Mark(self, label)
+
     def fileno(self) -> int:
         """Return a descriptor for an event loop. It is readable if the root has ended.
 
@@ -1160,6 +1200,50 @@ class PidTracker(Tracker):
     def processes(self) -> List[Process]:
         """Return the members of the tree in the last sample, the root first."""
         return self._list(_lib.rt_tracker_processes, Process)
+
+
+class Mark:
+    """A moment of a tree, from which its peaks are kept. A context manager:
+
+    >>> with tracker.mark("load") as mark:
+    ...     load()
+    >>> mark.peaks().peak_footprint_bytes
+
+    Samples and peak polls raise the peaks, and so does a Recorder, which takes them by itself.
+    """
+
+    def __init__(self, tracker: PidTracker, label: str) -> None:
+        number = ctypes.c_uint64()
+        with tracker._lock:
+            _check(_lib.rt_tracker_mark(tracker._live(), label.encode(), ctypes.byref(number)))
+        self._tracker = tracker
+        self._id: Optional[int] = number.value
+        self._last = Peaks()
+
+    def peaks(self) -> Peaks:
+        """Return the peaks from the mark until now, or until it was removed."""
+        with self._tracker._lock:
+            if self._id is None:
+                return self._last
+            out = Peaks()
+            raw = out._raw
+            handle = self._tracker._live()
+            _check(_lib.rt_tracker_since(handle, self._id, ctypes.byref(raw), ctypes.sizeof(raw)))
+            return out
+
+    def remove(self) -> None:
+        """Remove the mark. Its peaks so far stay. It may be called more than once."""
+        with self._tracker._lock:
+            self._last = self.peaks()
+            if self._id is not None:
+                _check(_lib.rt_tracker_unmark(self._tracker._live(), self._id))
+            self._id = None
+
+    def __enter__(self) -> Mark:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
 
 
 class CgroupTracker(Tracker):
@@ -1532,7 +1616,7 @@ class Command:
         """
         try:
             with self._lock:
-                return _rows(_lib.rt_command_processes, self._live(), CommandProcess)
+                return _rows(_lib.rt_command_processes, CommandProcess, self._live())
         except OSError as error:
             if error.errno != errno.EOPNOTSUPP:
                 raise
@@ -1725,3 +1809,183 @@ class Trace:
             pass
         finally:
             self.close()
+
+
+class Samples(Sequence[Metrics]):
+    """The samples of one Recorder.read(), in one piece of memory. Each item is a Metrics.
+
+    A column needs no loop, whatever it is for: column() is a memoryview with a stride, and numpy
+    takes all of them at once:
+
+    >>> numpy.asarray(samples.column("footprint_bytes"))
+    >>> numpy.frombuffer(samples.buffer, samples.dtype())["cpu_user_ns"]
+
+    These are the numbers as they are: the columns "valid", "partial" and "estimated" have the HAS_
+    bits of those that are known.
+    """
+
+    _codes = {1: "I", 2: "i", 3: "Q", 4: "q", 5: "d"}
+    _fields = {field.name.decode(): field for field in _table(_STRUCT_METRICS)}
+
+    def __init__(self, memory: bytearray, count: int) -> None:
+        self._size = ctypes.sizeof(Metrics._raw_type)
+        self._count = count
+        self.buffer = memoryview(memory)[: count * self._size]
+        """All samples as bytes, one after the other."""
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(self._count))]
+        start = range(self._count)[index] * self._size
+        return Metrics(Metrics._raw_type.from_buffer(self.buffer, start))
+
+    def column(self, name: str) -> memoryview:
+        """Return one field of all samples: a memoryview of numbers."""
+        field = self._fields[name]
+        numbers = self.buffer.cast(self._codes[field.type])
+        return numbers[field.offset // field.length :: self._size // field.length]
+
+    @staticmethod
+    def dtype() -> Dict[str, Any]:
+        """Return what numpy.dtype() takes."""
+        return _dtype(_STRUCT_METRICS)
+
+
+def _dtype(struct_id: int) -> Dict[str, Any]:
+    codes = {1: "u4", 2: "i4", 3: "u8", 4: "i8", 5: "f8", _TYPE_RUSAGE: None}
+    table = _table(struct_id)
+    return {
+        "names": [field.name.decode() for field in table],
+        "formats": [
+            codes.get(field.type, f"S{field.length}") or _dtype(_STRUCT_RUSAGE) for field in table
+        ],
+        "offsets": [field.offset for field in table],
+        "itemsize": _lib.rt_field_struct_size(struct_id),
+    }
+
+
+class Recorder:
+    """Samples a tracker at a fixed rate, by a thread of the library, which needs no GIL.
+
+    ``interval`` and ``peak_poll`` are in seconds; without ``peak_poll``, peaks are polled for as
+    often as it costs little, and with infinity never. ``rows`` processes of each sample are kept,
+    those with the most CPU time; 0 keeps none. A full ring of ``capacity`` samples drops the new
+    ones, or with ``keep_newest`` the oldest. A context manager:
+
+    >>> with rtrack.Recorder(tracker, interval=0.001) as recorder:
+    ...     work()
+    ...     recorder.stop()
+    ...     samples = recorder.read()
+
+    The tracker then belongs to the recorder, and is closed with it: its sample() is refused, all
+    else of it works. That of a command is borrowed.
+    """
+
+    def __init__(
+        self,
+        tracker: Tracker,
+        *,
+        interval: float = 1.0,
+        peak_poll: Optional[float] = None,
+        capacity: int = 0,
+        keep_newest: bool = False,
+        rows: int = 0,
+        wake_after: int = 0,
+    ) -> None:
+        opts = _RecorderOpts(
+            size=ctypes.sizeof(_RecorderOpts),
+            flags=(RECORDER_KEEP_NEWEST if keep_newest else 0)
+            | (RECORDER_PROCESSES if rows else 0),
+            interval_ns=_ns(interval),
+            peak_poll_ns=0 if peak_poll is None else _ns(peak_poll),
+            capacity=capacity,
+            rows=rows,
+            wake_after=wake_after,
+        )
+        handle = ctypes.c_void_p()
+        with tracker._lock:
+            _check(
+                _lib.rt_recorder_new(ctypes.byref(handle), tracker._live(), ctypes.byref(opts))
+            )
+            self._handle: Optional[int] = _made(handle)
+            self._free = _finalize(self, _lib.rt_recorder_free, _made(handle))
+            self._tracker = tracker
+            if tracker._command is None:
+                # It is freed with the recorder, which it must not outlive.
+                tracker._close.detach()  # type: ignore[attr-defined]
+                tracker._close = self.close
+
+    def _live(self) -> int:
+        if self._handle is None:
+            raise ValueError("recorder is closed")
+        return self._handle
+
+    def fileno(self) -> int:
+        """Return a descriptor for an event loop: readable when read() has something to return."""
+        fd: int = _lib.rt_recorder_fd(self._live())
+        _check(fd)
+        return fd
+
+    def read(self) -> Samples:
+        """Take the samples that wait, oldest first. Does not wait: there may be none.
+
+        Raises ProcessLookupError if none waits and there will be no more: all followed processes
+        have ended, or the recorder was stopped.
+        """
+        with self._tracker._lock:
+            count = ctypes.c_size_t(max(self.totals().waiting, 1))
+            size = ctypes.sizeof(Metrics._raw_type)
+            memory = bytearray(count.value * size)
+            room = (ctypes.c_char * len(memory)).from_buffer(memory)
+            _check(_lib.rt_recorder_read(self._live(), room, size, ctypes.byref(count)))
+        return Samples(memory, count.value)
+
+    def latest(self) -> Metrics:
+        """Return the newest sample, which stays in the ring."""
+        out = Metrics()
+        size = ctypes.sizeof(out._raw)
+        with self._tracker._lock:
+            _check(_lib.rt_recorder_latest(self._live(), ctypes.byref(out._raw), size))
+        return out
+
+    def processes(self, sample: Metrics) -> List[Process]:
+        """Return the ``rows`` processes that had the most CPU time in a sample."""
+        with self._tracker._lock:
+            return _rows(_lib.rt_recorder_processes, Process, self._live(), sample.monotonic_ns)
+
+    def totals(self) -> RecorderTotals:
+        """Return what was recorded so far: ``taken``, ``dropped``, ``missed`` and ``waiting``."""
+        out = RecorderTotals()
+        size = ctypes.sizeof(out._raw)
+        with self._tracker._lock:
+            _check(_lib.rt_recorder_get_totals(self._live(), ctypes.byref(out._raw), size))
+        return out
+
+    def stop(self) -> None:
+        """Take a last sample, and end the thread. What waits can still be read."""
+        with self._tracker._lock:
+            _check(_lib.rt_recorder_stop(self._live()))
+
+    def close(self) -> None:
+        """Stop, and close the tracker, too, unless it is a command's."""
+        with self._tracker._lock:
+            self._handle = None
+            if self._tracker._command is None:
+                self._tracker._handle = None
+            self._free()
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+def _ns(seconds: float) -> int:
+    """Convert a time. One that does not fit is endless."""
+    if not seconds >= 0:
+        raise ValueError(f"not a time: {seconds}")
+    return int(min(seconds * 1e9, (1 << 64) - 1025))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import pathlib
 import re
@@ -548,6 +549,131 @@ class Trees(unittest.TestCase):
             for thread in threads:
                 join(thread)
         self.assertEqual(failures, [])
+
+
+class Recorders(unittest.TestCase):
+    def record(self, count: int, **options: Any) -> Tuple[rtrack.Recorder, rtrack.PidTracker]:
+        """Record this process until so many samples were taken."""
+        tracker = rtrack.PidTracker()
+        recorder = rtrack.Recorder(tracker, **{"interval": 0.001, "capacity": 256, **options})
+        self.addCleanup(recorder.close)
+        while recorder.totals().taken < count:
+            select.select([recorder], [], [], 1)
+            time.sleep(0.001)
+        return recorder, tracker
+
+    def test_columns_of_a_read_need_no_loop(self) -> None:
+        recorder, _ = self.record(20, keep_newest=True)
+        recorder.stop()
+        samples = recorder.read()
+        self.assertGreaterEqual(len(samples), 20)
+        self.assertEqual(samples[-1].monotonic_ns, recorder.latest().monotonic_ns)
+        for name, code in (("monotonic_ns", "Q"), ("kind", "I"), ("rss_bytes", "Q"),
+                           ("load_1m", "d")):
+            column = samples.column(name)
+            self.assertEqual((column.format, column.ndim, len(column)), (code, 1, len(samples)))
+            self.assertEqual(column.strides, (samples.buffer.nbytes // len(samples),))
+            self.assertEqual(column.tolist(), [getattr(s._raw, name) for s in samples])
+        times = samples.column("monotonic_ns").tolist()
+        self.assertEqual(times, sorted(set(times)))
+        self.assertEqual([s.kind for s in samples[:3]], samples.column("kind")[:3].tolist())
+        self.assertRaises(KeyError, samples.column, "nothing")
+        self.assertRaises(IndexError, samples.__getitem__, len(samples))
+        self.assertRaises(ProcessLookupError, recorder.read)
+
+    def test_numpy_takes_a_read_at_once(self) -> None:
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("numpy is not installed")
+        recorder, _ = self.record(5)
+        samples = recorder.read()
+        table = numpy.frombuffer(samples.buffer, numpy.dtype(samples.dtype()))
+        for name in ("monotonic_ns", "rss_bytes", "load_1m"):
+            self.assertEqual(table[name].tolist(), samples.column(name).tolist())
+            column = numpy.asarray(samples.column(name))
+            self.assertTrue(numpy.shares_memory(column, table))
+        self.assertEqual(table["rusage"]["ru_maxrss"].tolist(),
+                         [s._raw.rusage.ru_maxrss for s in samples])
+
+    def test_dtype_has_the_layout_of_the_struct(self) -> None:
+        made = rtrack.Samples.dtype()
+        self.assertEqual(made["itemsize"], rtrack.ctypes.sizeof(rtrack.Metrics._raw_type))
+        for name, offset in zip(made["names"], made["offsets"]):
+            self.assertEqual(getattr(rtrack.Metrics._raw_type, name).offset, offset)
+
+    def test_recorder_counts_what_it_took_and_what_it_dropped(self) -> None:
+        recorder, _ = self.record(10, capacity=4)
+        totals = recorder.totals()
+        self.assertEqual((totals.waiting, totals.dropped), (4, totals.taken - 4))
+        self.assertEqual(len(recorder.read()), 4)
+
+    def test_rows_of_a_sample_have_the_largest_processes(self) -> None:
+        recorder, _ = self.record(3, rows=5, keep_newest=True)
+        rows = recorder.processes(recorder.latest())
+        self.assertIn(os.getpid(), [row.pid for row in rows])
+        with self.assertRaises(OSError) as caught:
+            self.record(1)[0].processes(recorder.latest())
+        self.assertEqual(caught.exception.errno, errno.EOPNOTSUPP)
+
+    def test_tracker_with_a_recorder_is_closed_with_it(self) -> None:
+        recorder, tracker = self.record(2)
+        with self.assertRaises(OSError) as caught:
+            tracker.sample()
+        self.assertEqual(caught.exception.errno, errno.EBUSY)
+        self.assertEqual(tracker.processes()[0].pid, os.getpid())
+        tracker.close()
+        self.assertRaises(ValueError, recorder.read)
+        recorder.close()
+
+    def test_recorder_that_is_dropped_with_its_tracker_leaves_no_thread(self) -> None:
+        before = len(os.listdir("/proc/self/task"))
+        for _ in range(20):
+            rtrack.Recorder(rtrack.PidTracker(), capacity=4)
+        gc.collect()
+        while len(os.listdir("/proc/self/task")) > before:  # the kernel removes it a moment later
+            time.sleep(0.001)
+
+    def test_recorder_of_a_command_ends_with_it(self) -> None:
+        with rtrack.Command(["sleep", "0.05"]) as command:
+            recorder = rtrack.Recorder(command.tracker, interval=0.001, capacity=64)
+            self.assertEqual(command.wait().exit_code, 0)
+            with self.assertRaises(ProcessLookupError):
+                while True:
+                    recorder.read()
+        recorder.close()
+
+    def test_bad_times_are_refused(self) -> None:
+        with rtrack.PidTracker() as tracker:
+            for interval in (-1.0, float("nan")):
+                self.assertRaises(ValueError, rtrack.Recorder, tracker, interval=interval)
+            with self.assertRaises(OSError) as caught:
+                rtrack.Recorder(tracker, interval=1e-6)
+            self.assertEqual(caught.exception.errno, errno.EINVAL)
+            tracker.sample()
+            rtrack.Recorder(tracker, interval=float("inf"), peak_poll=float("inf"),
+                            capacity=1).close()
+
+    def test_mark_tells_the_peak_of_its_block(self) -> None:
+        with rtrack.PidTracker() as tracker:
+            rss = tracker.sample().peak_rss_bytes
+            size = max(int(rss * 1.2), 64 << 20)
+            with tracker.mark("block") as mark:
+                block = b"x" * size
+                del block
+            with tracker.mark("nothing") as later:
+                pass
+            self.assertGreaterEqual(mark.peaks().peak_rss_bytes, size)
+            self.assertGreaterEqual(mark.peaks().peak_footprint_bytes, size)
+            self.assertEqual(mark.peaks().label, "block")
+            self.assertEqual(mark.peaks().quality("peak_rss_bytes"), "at least")
+            self.assertLess(later.peaks().peak_rss_bytes, size)
+            marks = [tracker.mark() for _ in range(64)]
+            with self.assertRaises(OSError) as caught:
+                tracker.mark()
+            self.assertEqual(caught.exception.errno, errno.ENOSPC)
+            marks[0].remove()
+            tracker.mark()
 
 
 class Fork(unittest.TestCase):
