@@ -52,6 +52,9 @@ fn struct_sizes_match_the_library() {
         (RT_STRUCT_COMMAND_OPTS, size_of::<rt_command_opts>()),
         (RT_STRUCT_CONSTANT, size_of::<rt_constant>()),
         (RT_STRUCT_OBSTACLE, size_of::<rt_obstacle>()),
+        (RT_STRUCT_RECORDER_OPTS, size_of::<rt_recorder_opts>()),
+        (RT_STRUCT_RECORDER_TOTALS, size_of::<rt_recorder_totals>()),
+        (RT_STRUCT_PEAKS, size_of::<rt_peaks>()),
     ];
     for (id, size) in sizes {
         assert_eq!(unsafe { rt_field_struct_size(id) } as usize, size, "struct {id}");

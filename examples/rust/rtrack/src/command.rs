@@ -119,7 +119,12 @@ impl Command {
     /// Take a sample of the process tree of the program.
     pub fn sample(&self) -> io::Result<Metrics> {
         // SAFETY: the tracker is valid as long as the command, and has its lock.
-        unsafe { sample(sys::rt_command_tracker(self.0.as_ptr())) }
+        unsafe { sample(self.tracker()) }
+    }
+
+    pub(crate) fn tracker(&self) -> *mut sys::rt_tracker {
+        // SAFETY: the handle is live.
+        unsafe { sys::rt_command_tracker(self.0.as_ptr()) }
     }
 
     /// Send a signal to the program. The error is `ESRCH` if it has ended.

@@ -16,16 +16,18 @@
 
 mod command;
 mod figure;
+mod recorder;
 mod records;
 mod trace;
 mod tracker;
 
 pub use command::{Command, Outcome};
 pub use figure::Figure;
-pub use records::{Delta, Metrics};
+pub use recorder::{Recorder, RecorderOptions};
+pub use records::{Delta, Metrics, Peaks};
 pub use rtrack_sys as sys;
 pub use trace::{Trace, TraceEvent, TraceOptions};
-pub use tracker::{Kind, Options, Tracker};
+pub use tracker::{Kind, Mark, Options, Tracker};
 
 use std::ffi::CString;
 use std::io;

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// One sample of a tracker.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(transparent)]
 pub struct Metrics(pub(crate) sys::rt_metrics);
 
 impl Metrics {
@@ -93,5 +94,31 @@ impl Delta {
     /// Bytes read from and written to storage.
     pub fn io_bytes(&self) -> Figure<(u64, u64)> {
         figure!(self.0, sys::RT_HAS_IO, (self.0.read_bytes, self.0.write_bytes))
+    }
+}
+
+/// The largest figures of a tree since a mark.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Peaks(pub(crate) sys::rt_peaks);
+
+impl Peaks {
+    /// All fields, with the bits of the figures in `valid`, `partial` and `estimated`.
+    pub fn raw(&self) -> &sys::rt_peaks {
+        &self.0
+    }
+
+    /// Largest footprint.
+    pub fn footprint_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PEAK_FOOTPRINT, self.0.peak_footprint_bytes)
+    }
+
+    /// Largest resident memory of one process.
+    pub fn rss_bytes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PEAK_RSS, self.0.peak_rss_bytes)
+    }
+
+    /// Most processes at the same time.
+    pub fn processes(&self) -> Figure<u64> {
+        figure!(self.0, sys::RT_HAS_PROCESSES_PEAK, self.0.processes_peak)
     }
 }

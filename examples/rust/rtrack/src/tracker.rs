@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Trackers: handles that take samples.
 
-use crate::{check, sys, Metrics};
+use crate::{check, sys, Metrics, Peaks};
 use std::ffi::{CString, OsStr};
 use std::io;
 use std::mem::size_of;
@@ -173,6 +173,28 @@ impl Tracker {
         check(unsafe { sys::rt_tracker_read_memory(self.0.as_ptr()) })
     }
 
+    /// Set a mark, from which the peaks of the tree are kept: 64 at a time.
+    pub fn mark(&mut self, label: &str) -> io::Result<Mark> {
+        // SAFETY: the handle is live, and borrowed mutably.
+        unsafe { mark(self.0.as_ptr(), label) }
+    }
+
+    /// The peaks since a mark, up to now.
+    pub fn since(&mut self, at: &Mark) -> io::Result<Peaks> {
+        // SAFETY: likewise.
+        unsafe { since(self.0.as_ptr(), at) }
+    }
+
+    /// Remove a mark.
+    pub fn unmark(&mut self, at: Mark) -> io::Result<()> {
+        // SAFETY: likewise.
+        unsafe { unmark(self.0.as_ptr(), at) }
+    }
+
+    pub(crate) fn handle(&self) -> *mut sys::rt_tracker {
+        self.0.as_ptr()
+    }
+
     /// `Ok` if a figure of the last sample is complete. Otherwise the error says why not.
     pub fn status(&self, has: u64) -> io::Result<()> {
         // SAFETY: the handle is live.
@@ -256,4 +278,27 @@ pub(crate) unsafe fn sample(handle: *mut sys::rt_tracker) -> io::Result<Metrics>
     let mut out = Metrics::default();
     check(sys::rt_sample(handle, &mut out.0, size_of::<sys::rt_metrics>()))?;
     Ok(out)
+}
+
+/// A moment of a tree, from which its peaks are kept.
+#[derive(Debug)]
+pub struct Mark(u64);
+
+/// # Safety
+/// The handle must be live and, without a recorder, not in use by other code. So for the next two.
+pub(crate) unsafe fn mark(handle: *mut sys::rt_tracker, label: &str) -> io::Result<Mark> {
+    let label = CString::new(label)?;
+    let mut id = 0;
+    check(sys::rt_tracker_mark(handle, label.as_ptr(), &mut id))?;
+    Ok(Mark(id))
+}
+
+pub(crate) unsafe fn since(handle: *mut sys::rt_tracker, at: &Mark) -> io::Result<Peaks> {
+    let mut out = Peaks::default();
+    check(sys::rt_tracker_since(handle, at.0, &mut out.0, size_of::<sys::rt_peaks>()))?;
+    Ok(out)
+}
+
+pub(crate) unsafe fn unmark(handle: *mut sys::rt_tracker, at: Mark) -> io::Result<()> {
+    check(sys::rt_tracker_unmark(handle, at.0))
 }

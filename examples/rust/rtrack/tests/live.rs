@@ -3,7 +3,7 @@
 
 use rtrack::{
     getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Figure, Kind,
-    Options, Trace, TraceOptions, Tracker, Who,
+    Options, RecorderOptions, Trace, TraceOptions, Tracker, Who,
 };
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 const SIGKILL: i32 = 9;
 const ESRCH: i32 = 3;
+const EBUSY: i32 = 16;
 const EINVAL: i32 = 22;
 const EPERM: i32 = 1;
 const ENOPKG: i32 = 65;
@@ -63,6 +64,62 @@ fn tracker_can_move_to_another_thread() {
     let before = tracker.sample().unwrap();
     let after = std::thread::spawn(move || tracker.sample().unwrap()).join().unwrap();
     assert!(after.since(&before).is_ok());
+}
+
+const PEAK: usize = 100 << 20;
+
+fn touch(bytes: usize) {
+    let memory = vec![1u8; bytes];
+    // SAFETY: the last of its bytes is there.
+    assert_eq!(unsafe { std::ptr::read_volatile(&memory[bytes - 1]) }, 1);
+}
+
+#[test]
+fn recorder_samples_at_a_fixed_rate_and_marks_tell_peaks() {
+    let options = RecorderOptions {
+        interval: Duration::from_millis(1),
+        keep_newest: true,
+        rows: 4,
+        ..RecorderOptions::default()
+    };
+    let recorder = Tracker::of_self().unwrap().record(&options).unwrap();
+    let mark = recorder.mark("block").unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| touch(PEAK));
+    });
+    let peaks = recorder.since(&mark).unwrap();
+    assert!(matches!(peaks.rss_bytes(), Figure::AtLeast(bytes) if bytes >= PEAK as u64 / 10 * 9));
+    assert!(peaks.processes().value().unwrap() >= 1);
+    recorder.unmark(mark).unwrap();
+    while recorder.totals().unwrap().taken < 20 {
+        std::thread::yield_now();
+    }
+    recorder.stop().unwrap();
+    let latest = recorder.latest().unwrap();
+    let members = recorder.processes(&latest).unwrap();
+    assert!(members.iter().any(|row| row.pid as u32 == std::process::id()));
+    let samples = recorder.read().unwrap();
+    let times: Vec<u64> = samples.iter().map(|sample| sample.raw().monotonic_ns).collect();
+    assert!(times.len() >= 20 && times.windows(2).all(|pair| pair[0] < pair[1]));
+    assert_eq!(times.last(), Some(&latest.raw().monotonic_ns));
+    assert_eq!(errno(recorder.read()), Some(ESRCH));
+    assert!(recorder.fd().is_ok());
+}
+
+#[test]
+fn recorder_of_a_command_ends_with_it() {
+    let command = Command::start(&["sleep", "0.05"], &Options::default()).unwrap();
+    let options =
+        RecorderOptions { interval: Duration::from_millis(1), ..RecorderOptions::default() };
+    let recorder = command.record(&options).unwrap();
+    assert_eq!(errno(command.sample()), Some(EBUSY));
+    assert_eq!(command.wait(None).unwrap().code(), Some(0));
+    while recorder.read().is_ok() {
+        std::thread::yield_now();
+    }
+    assert_eq!(errno(recorder.read()), Some(ESRCH));
+    drop(recorder);
+    assert_eq!(errno(command.sample()), Some(ESRCH));
 }
 
 #[test]
