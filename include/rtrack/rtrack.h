@@ -1776,6 +1776,29 @@ struct rt_delta {
 RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, struct rt_delta *out,
                    size_t out_size);
 
+/** Compute what happened between two rows of one item: a process, CPU, disk, file system, network
+ *  interface, ZFS pool, GPU, or process that uses a GPU.
+ *
+ *  Counters are subtracted. Gauges, names and all other fields are those of the later row. Pure
+ *  arithmetic, as rt_diff().
+ *
+ *  A difference is as sure as in rt_diff(): in `estimated` if the earlier row has a lower bound. If
+ *  a counter went backwards, or a row ends before it, its domain is in no mask and its counters are
+ *  0. Rows without masks, such as struct rt_disk, have 0 for that counter alone.
+ *
+ *  @param struct_id RT_STRUCT_ value of a row of @ref lists.
+ *  @param from the earlier row.
+ *  @param to the later row.
+ *  @param out receives the differences; may be @p to or @p from.
+ *  @param out_size sizeof of the row as the caller was compiled with.
+ *  @retval 0 success, possibly with clear bits
+ *  @retval -EFAULT an argument is NULL
+ *  @retval -EINVAL @p struct_id is no such row, or a row has a wrong size
+ *  @retval -ESTALE the rows are of different items, e.g. of processes with the same pid
+ *  @since 0.3 */
+RT_API int rt_row_diff(uint32_t struct_id, const void *from, const void *to, void *out,
+                       size_t out_size);
+
 /** @} */
 
 /** @defgroup commands Commands

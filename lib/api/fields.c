@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names, units, places and meanings of all public fields, for bindings. fields.def has them. */
+#include "api/fields.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -21,17 +23,10 @@ static const struct {
 #include "api/fields.def"
 };
 
-struct field {
-	uint64_t has;
-	uint16_t offset, length;
-	uint16_t strings; /* offset of its name */
-	uint8_t type, role;
-};
-
 #define PLACE(of, name)                                                                            \
 	.offset = offsetof(struct rt_##of, name), .length = sizeof(((struct rt_##of *)NULL)->name)
 
-static const struct field fields[] = {
+static const struct rti_field fields[] = {
 #define ROW(of, field, kind, part, bits, unit, text)                                               \
 	{ .has = (bits),                                                                           \
 	  PLACE(of, field),                                                                        \
@@ -77,11 +72,20 @@ static const struct table *find(uint32_t struct_id)
 	return table;
 }
 
-uint32_t rt_field_count(uint32_t struct_id)
+const struct rti_field *rti_fields_of(uint32_t struct_id, uint32_t *count)
 {
 	const struct table *table = find(struct_id);
 
-	return table < &tables[TABLES] ? table[1].first - table->first : 0;
+	*count = table < &tables[TABLES] ? table[1].first - table->first : 0;
+	return &fields[table->first];
+}
+
+uint32_t rt_field_count(uint32_t struct_id)
+{
+	uint32_t count;
+
+	rti_fields_of(struct_id, &count);
+	return count;
 }
 
 uint32_t rt_field_struct_size(uint32_t struct_id)
@@ -101,14 +105,16 @@ static const char *copy_string(char *out, const char *string)
 int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out, size_t out_size)
 {
 	struct rt_field whole = { .size = sizeof(whole) };
-	const struct field *field;
+	const struct rti_field *field;
 	const char *string;
+	uint32_t count;
 
 	if (!out)
 		return -EFAULT;
-	if (rti_struct_check_size(out_size, RTI_FIELD_V1) < 0 || index >= rt_field_count(struct_id))
+	field = rti_fields_of(struct_id, &count);
+	if (rti_struct_check_size(out_size, RTI_FIELD_V1) < 0 || index >= count)
 		return -EINVAL;
-	field = &fields[find(struct_id)->first + index];
+	field += index;
 	whole.offset = field->offset;
 	whole.length = field->length;
 	whole.type = field->type;
