@@ -1799,6 +1799,41 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
 RT_API int rt_row_diff(uint32_t struct_id, const void *from, const void *to, void *out,
                        size_t out_size);
 
+/** @name Orders
+ *  rt_tracker_top(): what is compared.
+ *  @{ */
+#define RT_TOP_CPU 1    /**< CPU time since the sample before. Needs RT_HAS_CPU. @since 0.3 */
+#define RT_TOP_MEMORY 2 /**< RSS in the last sample. Needs RT_HAS_RSS. @since 0.3 */
+#define RT_TOP_IO 3     /**< read_bytes and write_bytes since then. Needs RT_HAS_IO. @since 0.3 */
+/** @} */
+
+/** The processes of a tracker that used most between its two last samples, the largest first.
+ *
+ *  A row is what rt_row_diff() makes of the two rows of a process. Processes that have ended since
+ *  the sample before are among them, with the state X and without memory: what they used after
+ *  they were last read is not known, so their counters are lower bounds. A process that has begun
+ *  since then has all that it used. One that was no member before, though it ran (e.g. it has moved
+ *  to the cgroup), has 0 as a lower bound.
+ *
+ *  I/O counts for a process, and once more for the process that waits for it: see
+ *  rt_process.read_bytes.
+ *
+ *  @param t the tracker.
+ *  @param order RT_TOP_ value. If it is not known of a process, that counts as 0.
+ *  @param array receives the rows; may be NULL if `*count` is 0.
+ *  @param element_size sizeof(struct rt_process) as the caller was compiled with.
+ *  @param count on entry, the number of rows that @p array has room for; on return, the number that
+ *          was written.
+ *  @retval 0 success
+ *  @retval -EFAULT an argument is NULL
+ *  @retval -EINVAL @p order is unknown, or the row has a wrong size
+ *  @retval -EOPNOTSUPP this tracker has no list of processes, or the figure was not requested
+ *  @retval -ENODATA there were not two samples yet
+ *
+ *  Cost: no file read; 1 us for each process. @since 0.3 */
+RT_API int rt_tracker_top(const struct rt_tracker *t, uint32_t order, struct rt_process *array,
+                          size_t element_size, size_t *count);
+
 /** @} */
 
 /** @defgroup commands Commands

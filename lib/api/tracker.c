@@ -317,6 +317,7 @@ int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_
 
 	rti_lock_take(t->lock);
 	started_ns = rti_tracker_cost_clock_ns(t);
+	t->before_boottime_ns = t->last.boottime_ns;
 	err = measure(t, &t->last);
 	rti_tracker_charge_since(t, started_ns);
 	t->last.self_cpu_ns = t->self_cpu_ns;
@@ -377,7 +378,7 @@ int rt_tracker_read_memory(struct rt_tracker *t)
 	err = rti_tracker_take(t);
 	if (err < 0)
 		return err;
-	rti_tree_read_memory(t->kind == RT_KIND_PID ? t->tree : t->cgroup->tree);
+	rti_tree_read_memory(rti_tracker_tree(t));
 	rti_lock_release(t->lock);
 	return 0;
 }

@@ -29,6 +29,7 @@ struct rt_tracker {
 	uint64_t want, self_cpu_ns, samples;
 	bool is_quick; /* the last sample or peak poll was */
 	struct rt_metrics last;
+	uint64_t before_boottime_ns;       /* of the sample before */
 	struct rti_tree *tree;             /* RT_KIND_PID; else NULL */
 	struct rti_system system;          /* RT_KIND_SYSTEM */
 	struct rti_own_limits *own_limits; /* with RT_OPT_OWN_LIMITS; else NULL */
@@ -61,6 +62,12 @@ int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_
 /* The clock of what the library costs, and what it shows more since then. */
 uint64_t rti_tracker_cost_clock_ns(const struct rt_tracker *t);
 void rti_tracker_charge_since(struct rt_tracker *t, uint64_t started_ns);
+
+/* The tree of its processes; NULL if it has none. */
+static inline struct rti_tree *rti_tracker_tree(const struct rt_tracker *t)
+{
+	return t->kind == RT_KIND_CGROUP ? t->cgroup->tree : t->tree;
+}
 
 /* What rt_pid_tracker_new() says of these options, and a copy of them in our own layout, with the
  * defaults for NULL. */

@@ -158,7 +158,7 @@ static int copy_process_out(void *arg, const struct rt_process *row)
 /* A cgroup has no list of members if nothing of them is wanted. */
 static int copy_processes(const struct rt_tracker *t, struct process_rows *rows, size_t *count)
 {
-	struct rti_tree *tree = t->kind == RT_KIND_CGROUP ? t->cgroup->tree : t->tree;
+	struct rti_tree *tree = rti_tracker_tree(t);
 
 	if (t->kind == RT_KIND_SYSTEM)
 		return -EOPNOTSUPP;

@@ -13,6 +13,7 @@
 #include "tree/listed_members.h"
 #include "tree/memory/memory_peak.h"
 #include "tree/memory/peak_mark.h"
+#include "tree/read/member_change.h"
 #include "tree/read/member_read.h"
 #include "tree/read/member_row.h"
 #include "tree/scan/discovery.h"
@@ -87,6 +88,7 @@ void rti_tree_free(struct rti_tree *tree)
 	rti_memory_free(&tree->memory);
 	free(tree->peaks.marks);
 	rti_tree_gpu_free(tree);
+	rti_changes_free(tree);
 	rti_member_table_free(&tree->table, tree->ctx);
 	free(tree);
 }
@@ -144,6 +146,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	tree->sampled_ns = now_ns;
 	tree->discovery.count_before = tree->table.count;
 	rti_member_table_begin_sample(&tree->table);
+	rti_changes_begin(tree);
 	discover(tree);
 	rti_tree_check_cgroups(tree);
 	read_members(tree);
@@ -223,6 +226,11 @@ void rti_tree_read_memory(struct rti_tree *tree)
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree)
 {
 	return tree->pss_budget.spent_ns;
+}
+
+uint64_t rti_tree_domains(const struct rti_tree *tree)
+{
+	return tree->want;
 }
 
 size_t rti_tree_count(const struct rti_tree *tree)

@@ -13,6 +13,7 @@
 #include "tree/gpu/gpu_peak.h"
 #include "tree/member/footprint.h"
 #include "tree/member/member_list.h"
+#include "tree/read/member_change.h"
 #include "tree/read/member_row.h"
 
 struct rti_fork_tracker;
@@ -63,6 +64,9 @@ void rti_tree_read_memory(struct rti_tree *tree);
 
 /* CPU time that walking page tables has cost so far. */
 uint64_t rti_tree_pss_cost_ns(const struct rti_tree *tree);
+
+/* What was wanted of it: RT_HAS_ bits. */
+uint64_t rti_tree_domains(const struct rti_tree *tree);
 
 /* Members of the last sample, without our own supervisor. */
 size_t rti_tree_count(const struct rti_tree *tree);

@@ -154,6 +154,14 @@ struct rti_values_part {
 	bool has_children;       /* of a process tracked alone: it has some, or may */
 };
 
+/* Written by member_change.c: the counters as the sample before had them. */
+struct rti_before_part {
+	uint64_t at_sample; /* number of the last sample that has read the member; 0: none */
+	bool is_new;        /* in that sample, before which it was no member */
+	uint64_t valid, partial, estimated;
+	uint64_t self[RTI_COUNTERS], reaped_user_ns, reaped_system_ns;
+};
+
 /* Written by exit_accounting.c. */
 struct rti_exit_part {
 	uint64_t revalidated_at; /* order */
@@ -253,7 +261,7 @@ struct rti_member {
 
 #define RTI_MEMBER_HOT_MAX 128 /* bytes: two cache lines */
 _Static_assert(offsetof(struct rti_member, end) <= RTI_MEMBER_HOT_MAX, "hot part of a member");
-#define RTI_MEMBER_MAX 2240 /* bytes: a tree of 1000 processes takes little more than 2 MiB */
+#define RTI_MEMBER_MAX 2496 /* bytes: a tree of 1000 processes takes 2.5 MB */
 _Static_assert(sizeof(struct rti_member) <= RTI_MEMBER_MAX, "size of a member");
 _Static_assert(sizeof(struct rti_member) / 64 % 2 == 1, "members apart in the cache");
 

@@ -17,6 +17,7 @@
 #include "collect/pid_status.h"
 #include "tree/gpu/gpu_files.h"
 #include "tree/pure/reaped.h"
+#include "tree/read/member_change.h"
 #include "tree/read/served_reads.h"
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
@@ -501,6 +502,7 @@ void rti_read_member(struct rti_tree *tree, struct rti_member *m)
 		return;
 	}
 	tree->unchanged_samples = 0;
+	rti_change_note_read(tree, m);
 	facts = rti_gather_read_facts(tree, m);
 	r.wanted = facts.wanted;
 	if (facts.clock != RTI_CLOCK_UNCHANGED)
@@ -522,6 +524,7 @@ void rti_force_read_member(struct rti_tree *tree, struct rti_member *m)
 	struct rti_read_facts facts;
 	struct rti_read_plan plan;
 
+	rti_change_note_read(tree, m);
 	rti_read_clock(tree->ctx, m);
 	facts = rti_gather_read_facts(tree, m);
 	r.wanted = facts.wanted;

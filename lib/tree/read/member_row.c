@@ -6,6 +6,7 @@
 #include "collect/pid_stat.h"
 #include "collect/process_row.h"
 #include "os/cpu_time.h"
+#include "tree/read/member_change.h"
 #include "tree/state/state.h"
 #include "util/visit.h"
 
@@ -59,10 +60,11 @@ static struct rti_member_row row_of(const struct rti_tree *tree, const struct rt
 	return row;
 }
 
-void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
+void rti_report_exit(struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_member_row row;
 
+	rti_change_note_end(tree, m);
 	if (!tree->supervised.on_exit || m->pid == tree->supervised.pid)
 		return;
 	row = row_of(tree, m);
@@ -103,18 +105,25 @@ void rti_rows_keep(struct rti_tree *tree)
 	tree->rows.are_kept = true;
 }
 
+void rti_set_sampled_row(const struct rti_tree *tree, const struct rti_member *m,
+                         struct rt_process *out)
+{
+	*out = m->values.figures.row;
+	fill_counters(m, out);
+	if (!tree->rows.are_kept)
+		fill_moving(tree, m, out);
+}
+
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg)
 {
 	for (size_t i = 0; i < tree->rows.count; i++) {
 		const struct rti_member *m = &tree->table.members[i];
-		struct rt_process row = m->values.figures.row;
+		struct rt_process row;
 
 		if (m->pid == tree->supervised.pid)
 			continue;
-		fill_counters(m, &row);
-		if (!tree->rows.are_kept)
-			fill_moving(tree, m, &row);
+		rti_set_sampled_row(tree, m, &row);
 		if (each(arg, &row) != RTI_CONTINUE)
 			return;
 	}

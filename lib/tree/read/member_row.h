@@ -30,6 +30,10 @@ void rti_tree_each(const struct rti_tree *tree,
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg);
 
+/* The row of one of them. For lib/tree alone. */
+void rti_set_sampled_row(const struct rti_tree *tree, const struct rti_member *m,
+                         struct rt_process *out);
+
 /* Note at the end of a sample that the list has its members. For lib/tree alone. */
 void rti_rows_begin(struct rti_tree *tree);
 
@@ -40,7 +44,8 @@ void rti_rows_keep(struct rti_tree *tree);
 /* Whether a member with this pid runs, that is, has not exited and is no zombie. */
 bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);
 
-/* Report a member that has exited to the command that asked for it, if any. For lib/tree alone. */
-void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m);
+/* Note the row of a member that has exited, and report it to the command that asked for it, if any.
+ * For lib/tree alone. */
+void rti_report_exit(struct rti_tree *tree, const struct rti_member *m);
 
 #endif

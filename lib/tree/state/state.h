@@ -128,6 +128,18 @@ struct rti_rows_state {
 	bool are_kept; /* what polls move of their rows is in values.figures.row */
 };
 
+/* A member that had ended by the last sample. */
+struct rti_ended_row {
+	struct rt_process row; /* as last read */
+	struct rti_before_part before;
+};
+
+/* Written by member_change.c only. */
+struct rti_ended_state {
+	struct rti_ended_row *rows;
+	size_t count, room;
+};
+
 /* Our own process at the root of a command's tree, which starts the program and reaps what it
  * leaves behind. Written by supervised.c only. */
 struct rti_supervised_state {
@@ -196,6 +208,7 @@ struct rti_tree {
 	struct rti_peak_state peaks;
 	struct rti_sums sums;
 	struct rti_rows_state rows;
+	struct rti_ended_state ended;
 	struct rti_supervised_state supervised;
 	struct rti_kernel_account kernel_account;
 	struct rti_tree_loop_state loop;
