@@ -293,6 +293,15 @@ struct rt_tracker;
 #define RT_HAS_CGROUP_SWAP 0x200000000000ULL
 /** Cgroup: the largest number of its tasks. @since 0.3 */
 #define RT_HAS_CGROUP_TASKS_PEAK 0x400000000000ULL
+/** Processes: size of the address space. In a sample: whether the rows of all members have it, as
+ * for the next three. @since 0.3 */
+#define RT_HAS_VIRTUAL 0x800000000000ULL
+/** Processes: memory that no other maps, and swap space. Known if PSS is read. @since 0.3 */
+#define RT_HAS_USS 0x1000000000000ULL
+/** Processes: user, session and process group. @since 0.3 */
+#define RT_HAS_IDS 0x2000000000000ULL
+/** Processes: open descriptors. Never a default, since it takes a system call. @since 0.3 */
+#define RT_HAS_OPEN_FDS 0x4000000000000ULL
 /** Tree: the memory that its members map, each page once. @since 0.3 */
 #define RT_HAS_FOOTPRINT 0x80000000000000ULL
 /** Tree: the part of the footprint that the kernel cannot drop or write back. @since 0.3 */
@@ -1348,6 +1357,24 @@ struct rt_process {
 	/** RT_HAS_ bits of the figures that are a lower bound. E.g.: the context switches of a
 	 * process with a thread that has ended. @since 0.3 */
 	uint64_t partial;
+	uint64_t virtual_bytes; /**< Gauge, RT_HAS_VIRTUAL. Address space. `statm`. @since 0.3 */
+	/** Start, since 1970: start_ticks by the clock of the last sample. 0 if it is not known.
+	 * @since 0.3 */
+	uint64_t start_realtime_ns;
+	/** Gauge, RT_HAS_USS. Memory that no other process maps: what its end would free. Private
+	 * pages of `smaps_rollup`, as of the last read of it; in `estimated` if that was before the
+	 * last sample. @since 0.3 */
+	uint64_t uss_bytes;
+	/** Gauge, RT_HAS_USS. What it has in swap space, shared memory included. Swap of
+	 * `smaps_rollup`, likewise. @since 0.3 */
+	uint64_t swap_bytes;
+	uint32_t uid;        /**< RT_HAS_IDS. Real user id. `status` Uid. @since 0.3 */
+	int32_t session;     /**< RT_HAS_IDS. Session: the pid of its leader. `stat`. @since 0.3 */
+	int32_t pgrp;        /**< RT_HAS_IDS. Process group: likewise. `stat`. @since 0.3 */
+	uint32_t reserved_2; /**< 0. @since 0.3 */
+	/** Gauge, RT_HAS_OPEN_FDS. Open descriptors: the size of the directory `fd`, since Linux
+	 * 6.2. @since 0.3 */
+	uint64_t open_fds;
 };
 
 /** One CPU. The modes are disjoint, as in rt_metrics. @since 0.1 */
@@ -1589,8 +1616,8 @@ RT_API int rt_is_partition(const char *name);
  *
  *  All figures are of the same process, even if it exits during the call and its pid is reused. The
  *  fields are as for a member of a tree, but:
- *  - `comm`, `ppid`, `state` and `start_ticks` come with CPU, FAULTS or THREADS, and may be empty
- *    or 0 without one of them.
+ *  - `comm`, `ppid`, `state`, `start_ticks` and `start_realtime_ns` come with CPU, FAULTS, THREADS,
+ *    IDS or OPEN_FDS, and may be empty or 0 without one of them.
  *  - `io` is as the kernel reports it: with the I/O of the children that the process waited for.
  *  - PSS is always read, never estimated, whatever that takes: see rt_opts.pss_hold_us.
  *
@@ -1599,8 +1626,8 @@ RT_API int rt_is_partition(const char *name);
  *
  *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
  *          is -ESRCH.
- *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS. 0 means
- *          CPU, RSS, FAULTS and THREADS.
+ *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS, VIRTUAL,
+ *          USS, IDS, OPEN_FDS. 0 means CPU, RSS, FAULTS and THREADS.
  *  @param out receives the figures; untouched on error. `valid` has the bits of @p want, except for
  *          figures that could not be read in full.
  *  @param out_size sizeof(struct rt_process) as the caller was compiled with.
@@ -1615,8 +1642,9 @@ RT_API int rt_is_partition(const char *name);
  *  @retval -EMFILE the limit of open descriptors is reached; likewise -ENFILE
  *  @retval -ENOMEM out of memory
  *
- *  Cost: one open, read and close for each file that is needed, and 1 us. These are `statm` (RSS),
- *  `stat` (CPU, FAULTS, THREADS), `io` (IO, IO_CALLS), `smaps_rollup` (PSS), `status` (PEAK_RSS).
+ *  Cost: one open, read and close for each file that is needed, and 1 us. These are `statm` (RSS,
+ *  VIRTUAL), `stat` (CPU, FAULTS, THREADS, IDS, OPEN_FDS), `io` (IO, IO_CALLS),
+ *  `smaps_rollup` (PSS, USS), `status` (PEAK_RSS, IDS). OPEN_FDS takes a stat(2) besides.
  *  CTXSW takes `status` and `schedstat` for a process that never had a second thread, else the
  *  directory `task`, `stat`, and three files for each thread. A process without memory costs `stat`
  *  besides. @since 0.3 */

@@ -33,6 +33,7 @@ int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_s
 	struct rti_one_call call;
 	struct rti_pid_once once;
 	struct rt_process row;
+	struct rti_now now;
 	int err;
 
 	if (!out)
@@ -50,6 +51,8 @@ int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_s
 	if (err < 0)
 		return err;
 	set_row(&once, want, &row);
+	call.platform.now(&now);
+	rti_process_row_set_start(now.realtime_ns - now.boottime_ns, call.platform.tick_ns, &row);
 	rti_struct_copy_out(out, out_size, &row, sizeof(row));
 	return 0;
 }

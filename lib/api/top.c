@@ -7,10 +7,12 @@
 
 #include "api/struct_size.h"
 #include "api/tracker.h"
+#include "collect/process_row.h"
 
 /* The caller's array. Once it is full, it is a heap with the row that goes first on top. All that
  * rows are compared by was there in their first version. */
 struct top {
+	const struct rt_tracker *tracker;
 	char *array;
 	size_t element_size, room, count;
 	int (*compare)(const void *a, const void *b);
@@ -93,6 +95,7 @@ static void add(void *arg, const struct rt_process *from, const struct rt_proces
 	size_t at = 0;
 
 	rt_row_diff(RT_STRUCT_PROCESS, from, to, &row, sizeof(row));
+	rti_process_row_set_start(top->tracker->boot_ns, top->tracker->platform.tick_ns, &row);
 	if (top->count < top->room)
 		at = top->count++;
 	else if (top->room == 0 || top->compare(&row, process_at(top, 0)) > 0)
@@ -116,7 +119,7 @@ static int check(const struct rt_tracker *t, const struct rti_tree *tree, uint64
 int rt_tracker_top(const struct rt_tracker *t, uint32_t order, struct rt_process *array,
                    size_t element_size, size_t *count)
 {
-	struct top top = { .array = (char *)array, .element_size = element_size };
+	struct top top = { .tracker = t, .array = (char *)array, .element_size = element_size };
 	const struct rti_tree *tree;
 	int err;
 

@@ -95,7 +95,7 @@ static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
 {
 	struct rti_tree_opts tree_opts = { .pid = subject->pid,
 		                           .want = t->want,
-		                           .reads_pss = opts->want & RT_HAS_PSS ||
+		                           .reads_pss = opts->want & (RT_HAS_PSS | RT_HAS_USS) ||
 		                                        opts->flags & RT_OPT_PSS_READS,
 		                           .files_max = files_max(t, opts),
 		                           .pss_share = opts->pss_share,
@@ -268,6 +268,16 @@ static void stamp(struct rt_metrics *m, const struct rti_now *started)
 	m->realtime_ns = started->realtime_ns + later_ns;
 }
 
+/* The clocks are read one after the other, and processes should not seem to start at another time in
+ * each sample. So a small difference is kept out. */
+static void note_boot(struct rt_tracker *t)
+{
+	uint64_t boot_ns = t->last.realtime_ns - t->last.boottime_ns;
+
+	if (boot_ns - t->boot_ns + t->platform.tick_ns > 2 * t->platform.tick_ns)
+		t->boot_ns = boot_ns;
+}
+
 static int measure(struct rt_tracker *t, struct rt_metrics *m)
 {
 	struct rti_now now;
@@ -319,6 +329,7 @@ int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_
 	started_ns = rti_tracker_cost_clock_ns(t);
 	t->before_boottime_ns = t->last.boottime_ns;
 	err = measure(t, &t->last);
+	note_boot(t);
 	rti_tracker_charge_since(t, started_ns);
 	t->last.self_cpu_ns = t->self_cpu_ns;
 	t->samples++;

@@ -30,6 +30,7 @@ struct rt_tracker {
 	bool is_quick; /* the last sample or peak poll was */
 	struct rt_metrics last;
 	uint64_t before_boottime_ns;       /* of the sample before */
+	uint64_t boot_ns;                  /* when the system was booted, by the wall clock */
 	struct rti_tree *tree;             /* RT_KIND_PID; else NULL */
 	struct rti_system system;          /* RT_KIND_SYSTEM */
 	struct rti_own_limits *own_limits; /* with RT_OPT_OWN_LIMITS; else NULL */

@@ -7,6 +7,7 @@
 
 #include "api/struct_size.h"
 #include "api/tracker.h"
+#include "collect/process_row.h"
 #include "util/visit.h"
 
 /* What is listed: elements that were read by the last sample. */
@@ -139,6 +140,7 @@ int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_process *
 }
 
 struct process_rows {
+	const struct rt_tracker *tracker;
 	char *array;
 	size_t element_size, room, written;
 };
@@ -146,11 +148,13 @@ struct process_rows {
 static int copy_process_out(void *arg, const struct rt_process *row)
 {
 	struct process_rows *rows = arg;
+	struct rt_process out = *row;
 
 	if (rows->written == rows->room)
 		return RTI_STOP;
+	rti_process_row_set_start(rows->tracker->boot_ns, rows->tracker->platform.tick_ns, &out);
 	rti_struct_copy_out(rows->array + rows->written * rows->element_size, rows->element_size,
-	                    row, sizeof(*row));
+	                    &out, sizeof(out));
 	rows->written++;
 	return RTI_CONTINUE;
 }
@@ -175,7 +179,9 @@ int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array, s
                          size_t *count)
 {
 	int err = check_list(t, UINT64_MAX, array, element_size, RTI_PROCESS_V1, count);
-	struct process_rows rows = { .array = (char *)array, .element_size = element_size };
+	struct process_rows rows = { .tracker = t,
+		                     .array = (char *)array,
+		                     .element_size = element_size };
 
 	if (err == 0)
 		err = rti_tracker_take(t);

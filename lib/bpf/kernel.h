@@ -100,7 +100,7 @@ struct task_io_accounting {
 	__u64 rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
 };
 
-enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_COUNT };
+enum { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_PGID, PIDTYPE_SID, PIDTYPE_COUNT };
 
 struct pid;
 
@@ -196,7 +196,12 @@ struct user_namespace {
 	struct uid_gid_map uid_map;
 };
 
+typedef struct {
+	__u32 val;
+} kuid_t;
+
 struct cred {
+	kuid_t uid;
 	struct user_namespace *user_ns;
 };
 
@@ -310,7 +315,7 @@ struct task_struct {
 	int on_cpu;
 	int pid, tgid;
 	struct task_struct *real_parent, *group_leader;
-	const struct cred *cred;
+	const struct cred *real_cred, *cred;
 	struct list_head thread_node;
 	struct pid *thread_pid;
 	struct hlist_node pid_links[PIDTYPE_COUNT];

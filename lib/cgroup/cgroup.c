@@ -12,7 +12,7 @@
 #define OF_MEMBERS                                                                                 \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_IO_CALLS |    \
 	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_PROCESSES | RT_HAS_PROCESSES_SEEN |                 \
-	 RT_HAS_THREADS | RTI_HAS_OF_MEMORY)
+	 RT_HAS_THREADS | RT_HAS_VIRTUAL | RT_HAS_IDS | RT_HAS_OPEN_FDS | RTI_HAS_OF_MEMORY)
 #define COUNTERS_OF_MEMBERS (RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_FAULTS | RT_HAS_CTXSW)
 /* Sums that lack the members which the pid namespace does not show. */
 #define GAUGES_OF_MEMBERS (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_THREADS | RTI_HAS_OF_MEMORY)

@@ -10,8 +10,12 @@
 #include "os/pid_file.h"
 
 #define OF_STAT (RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_THREADS)
+#define NEED_STAT (OF_STAT | RT_HAS_IDS | RT_HAS_OPEN_FDS)
 #define OF_IO (RT_HAS_IO | RT_HAS_IO_CALLS)
-#define OF_MEMORY (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS)
+#define OF_STATM (RT_HAS_RSS | RT_HAS_VIRTUAL)
+#define OF_ROLLUP (RT_HAS_PSS | RT_HAS_USS)
+#define OF_STATUS (RT_HAS_PEAK_RSS | RT_HAS_IDS)
+#define OF_MEMORY (OF_STATM | OF_ROLLUP | RT_HAS_PEAK_RSS)
 
 /* The file that is opened first and read last. */
 enum anchor { ANCHOR_NONE, ANCHOR_STATM, ANCHOR_STATUS, ANCHOR_STAT, ANCHOR_IO };
@@ -50,11 +54,11 @@ static void note_error(struct once *once, int err)
  * shows the address space from before. If io is one and it is refused, at most one file is left. */
 static enum anchor choose_anchor(uint64_t want)
 {
-	if (want & RT_HAS_RSS)
+	if (want & OF_STATM)
 		return ANCHOR_STATM;
-	if (want & (RT_HAS_PEAK_RSS | RT_HAS_CTXSW))
+	if (want & (OF_STATUS | RT_HAS_CTXSW))
 		return ANCHOR_STATUS;
-	if (want & OF_STAT)
+	if (want & NEED_STAT)
 		return ANCHOR_STAT;
 	return want & OF_IO ? ANCHOR_IO : ANCHOR_NONE;
 }
@@ -153,7 +157,9 @@ static void read_pss(struct once *once)
 		return;
 	figures->row.pss_bytes = rollup.pss_kib * 1024;
 	figures->row.pss_source = RT_PSS_READ;
-	figures->valid |= RT_HAS_PSS;
+	figures->row.uss_bytes = rollup.private_kib * 1024;
+	figures->row.swap_bytes = rollup.swap_kib * 1024;
+	figures->valid |= OF_ROLLUP;
 }
 
 /* The context switches are the leader's. If it has exited, VmHWM is another thread's. */
@@ -179,6 +185,10 @@ static void read_status(struct once *once)
 		figures->self[RTI_INVOLUNTARY] = status.involuntary_switches;
 		figures->valid |= RT_HAS_CTXSW;
 	}
+	if (status.has & RTI_STATUS_UID && once->has_stat) {
+		figures->row.uid = status.uid;
+		figures->valid |= RT_HAS_IDS;
+	}
 	if (status.has & RTI_STATUS_HWM) {
 		figures->row.peak_rss_bytes = status.vm_hwm_kib * 1024;
 		figures->valid |= RT_HAS_PEAK_RSS;
@@ -190,13 +200,13 @@ static void read_memory(struct once *once)
 {
 	int err;
 
-	if (once->want & RT_HAS_PSS)
+	if (once->want & OF_ROLLUP)
 		read_pss(once);
-	if (once->want & RT_HAS_PEAK_RSS || once->target.is_leader_alone)
+	if (once->want & OF_STATUS || once->target.is_leader_alone)
 		read_status(once);
-	if (!(once->want & RT_HAS_RSS))
+	if (!(once->want & OF_STATM))
 		return;
-	err = collect(once, RT_HAS_RSS);
+	err = collect(once, OF_STATM);
 	once->is_proven |= err == 0 && !once->target.memory_tid;
 }
 
@@ -204,9 +214,9 @@ static bool is_memory_missing(const struct once *once)
 {
 	const struct rti_figures *figures = &once->out->figures;
 
-	return ((once->want & RT_HAS_RSS) && !figures->size_bytes) ||
+	return ((once->want & OF_STATM) && !figures->size_bytes) ||
 	       ((once->want & RT_HAS_PEAK_RSS) && !(figures->valid & RT_HAS_PEAK_RSS)) ||
-	       ((once->want & RT_HAS_PSS) && once->pss_error == -ESRCH);
+	       ((once->want & OF_ROLLUP) && once->pss_error == -ESRCH);
 }
 
 /* The figures of the anchor come last. */
@@ -214,11 +224,12 @@ static int read_files(struct once *once)
 {
 	int err = 0;
 
-	if (once->want & OF_STAT && once->anchor != ANCHOR_STAT)
+	if (once->want & NEED_STAT && once->anchor != ANCHOR_STAT)
 		err = read_stat(once);
 	if (err < 0)
 		return err;
 	read_clock(once);
+	collect(once, once->want & RT_HAS_OPEN_FDS);
 	if (once->want & OF_IO && once->anchor != ANCHOR_IO)
 		collect(once, OF_IO);
 	if (once->want & RT_HAS_CTXSW && !once->target.is_leader_alone)

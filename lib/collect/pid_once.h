@@ -14,7 +14,8 @@
 /* What can be read so. */
 #define RTI_PID_ONCE_HAS                                                                           \
 	(RT_HAS_CPU | RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_IO | RT_HAS_IO_CALLS |    \
-	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS)
+	 RT_HAS_FAULTS | RT_HAS_CTXSW | RT_HAS_THREADS | RT_HAS_VIRTUAL | RT_HAS_USS |             \
+	 RT_HAS_IDS | RT_HAS_OPEN_FDS)
 
 struct rti_pid_once {
 	struct rti_pid_stat stat; /* all 0 except pid if stat was not read */

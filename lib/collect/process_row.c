@@ -7,8 +7,15 @@
 void rti_process_row_set_stat(const struct rti_pid_stat *stat, struct rt_process *out)
 {
 	out->ppid = stat->ppid;
+	out->session = stat->session;
+	out->pgrp = stat->pgrp;
 	out->state = (unsigned char)stat->state;
 	memcpy(out->comm, stat->comm, sizeof(out->comm));
+}
+
+void rti_process_row_set_start(uint64_t boot_ns, uint64_t tick_ns, struct rt_process *out)
+{
+	out->start_realtime_ns = out->start_ticks ? boot_ns + out->start_ticks * tick_ns : 0;
 }
 
 void rti_process_row_set_counters(const struct rti_figures *f, struct rt_process *out)

@@ -409,11 +409,13 @@ static int list_consume(const struct rti_procfs *procfs, int fd, const struct li
 uint64_t rti_procfs_count_descriptors(const struct rti_procfs *procfs, int32_t pid)
 {
 	struct rti_path path = rti_pid_path(pid, "fd");
+	struct place place;
 	int64_t count;
 
-	if (procfs->is_foreign || procfs->is_by_name || !procfs->ops->size)
+	if (procfs->is_foreign || !procfs->ops->size ||
+	    find_place(procfs, RTI_PROC, path.text, &place) < 0)
 		return 0;
-	count = procfs->ops->size(procfs->fd[RTI_PROC], path.text);
+	count = procfs->ops->size(place.dirfd, place.path);
 	return count > 0 ? (uint64_t)count : 0;
 }
 

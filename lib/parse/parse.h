@@ -22,7 +22,7 @@
 /* /proc/PID/stat, see proc(5). comm ends at the last ')'. On a short line, starttime and rss_pages
  * are 0 if they are missing. */
 struct rti_pid_stat {
-	int32_t pid, ppid;
+	int32_t pid, ppid, pgrp, session;
 	char state;
 	bool has_starttime; /* starttime is set */
 	bool has_signals;   /* sigignore and exit_signal are set */
@@ -58,9 +58,11 @@ int rti_parse_pid_statm(const char *data, size_t len, struct rti_pid_statm *out)
 #define RTI_STATUS_SWITCHES (1u << 1)
 #define RTI_STATUS_TGID (1u << 2)
 #define RTI_STATUS_SHMEM (1u << 3)
+#define RTI_STATUS_UID (1u << 4)
 struct rti_pid_status {
 	unsigned has;
 	int32_t tgid;
+	uint32_t uid; /* the real one */
 	uint64_t vm_hwm_kib;
 	uint64_t rss_shmem_kib;         /* with RTI_STATUS_SHMEM: Linux 4.5 */
 	uint64_t swap_kib, hugetlb_kib; /* 0 if the kernel has no such line */
@@ -82,6 +84,8 @@ struct rti_smaps_rollup {
 	uint64_t rss_kib, pss_kib, pss_anon_kib;
 	uint64_t lazy_free_kib; /* MADV_FREE: the kernel takes it back as it does a clean file */
 	uint64_t swap_pss_kib;
+	uint64_t private_kib; /* that no other process maps, huge pages of hugetlbfs included */
+	uint64_t swap_kib;
 	bool has_kinds;
 };
 int rti_parse_smaps_rollup(const char *data, size_t len, struct rti_smaps_rollup *out);

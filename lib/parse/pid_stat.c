@@ -35,8 +35,9 @@ int rti_parse_pid_stat(const char *data, size_t len, struct rti_pid_stat *out)
 	    !rti_scan_i32(&s, &out->ppid))
 		return -EBADMSG;
 	out->state = *state.at;
-	/* Skip pgrp, session, tty_nr, tpgid. */
-	if (!rti_scan_skip_words(&s, 4) || !rti_scan_u64(&s, &out->flags) ||
+	/* Skip tty_nr, tpgid. */
+	if (!rti_scan_i32(&s, &out->pgrp) || !rti_scan_i32(&s, &out->session) ||
+	    !rti_scan_skip_words(&s, 2) || !rti_scan_u64(&s, &out->flags) ||
 	    !rti_scan_u64(&s, &out->minflt) || !rti_scan_u64(&s, &out->cminflt) ||
 	    !rti_scan_u64(&s, &out->majflt) || !rti_scan_u64(&s, &out->cmajflt) ||
 	    !rti_scan_u64(&s, &out->utime) || !rti_scan_u64(&s, &out->stime) ||

@@ -14,6 +14,10 @@ static void parse_line(struct rti_scan *line, struct rti_pid_status *out, unsign
 		if (rti_scan_literal(line, "Tgid:") && rti_scan_i32(line, &out->tgid))
 			out->has |= RTI_STATUS_TGID;
 		break;
+	case 'U':
+		if (rti_scan_literal(line, "Uid:") && rti_scan_u32(line, &out->uid))
+			out->has |= RTI_STATUS_UID;
+		break;
 	case 'R':
 		if (rti_scan_literal(line, "RssShmem:") && rti_scan_u64(line, &out->rss_shmem_kib))
 			out->has |= RTI_STATUS_SHMEM;

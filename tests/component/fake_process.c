@@ -10,7 +10,7 @@
 static void write_stat(struct fixture *f, const struct fake_process *p, const char *path)
 {
 	fixture_printf(f, path,
-	               "%d (%s) %c %d 1 1 0 -1 %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	               "%d (%s) %c %d %d %d 0 -1 %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	               " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 1 0 %" PRIu64
 	               " 1000000 %" PRIu64 " 18446744073709551615 1 1 %" PRIu64
 	               " 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
@@ -18,9 +18,10 @@ static void write_stat(struct fixture *f, const struct fake_process *p, const ch
 	               p->is_zombie ? 'Z'
 	               : p->state   ? p->state
 	                            : 'S',
-	               p->ppid, p->is_forked ? 0x400040u : 0x400000u, p->minflt, p->cminflt,
-	               p->majflt, p->cmajflt, p->utime, p->stime, p->cutime, p->cstime,
-	               p->starttime, p->rss_pages, p->stack, p->ignores_sigchld ? 0x10000u : 0u);
+	               p->ppid, p->pgrp, p->session, p->is_forked ? 0x400040u : 0x400000u,
+	               p->minflt, p->cminflt, p->majflt, p->cmajflt, p->utime, p->stime, p->cutime,
+	               p->cstime, p->starttime, p->rss_pages, p->stack,
+	               p->ignores_sigchld ? 0x10000u : 0u);
 }
 
 static void write_status(struct fixture *f, const struct fake_process *p, const char *path)
@@ -33,10 +34,11 @@ static void write_status(struct fixture *f, const struct fake_process *p, const 
 		         " kB\nHugetlbPages:\t%8" PRIu64 " kB\n",
 		         p->hwm_kib, p->shmem_kib, p->swap_kib, p->hugetlb_kib);
 	fixture_printf(f, path,
-	               "Name:\t%s\nState:\tS\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\n%sSigIgn:\t%016x\n"
+	               "Name:\t%s\nState:\tS\nTgid:\t%d\nPid:\t%d\nUid:\t%u\t0\t0\t0\nNSpid:\t%d\n"
+	               "%sSigIgn:\t%016x\n"
 	               "voluntary_ctxt_switches:\t%" PRIu64
 	               "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
-	               p->comm ? p->comm : "fake", p->pid, p->pid, p->pid, memory,
+	               p->comm ? p->comm : "fake", p->pid, p->pid, p->uid, p->pid, memory,
 	               p->ignores_sigchld ? 0x10000 : 0, p->voluntary, p->involuntary);
 }
 
@@ -81,9 +83,13 @@ static void write_rollup(struct fixture *f, const struct fake_process *p, const 
 		snprintf(kinds, sizeof(kinds), "Pss_Anon: %8" PRIu64 " kB\n", p->anon_kib);
 	fixture_printf(f, path,
 	               "55d0-7ffe ---p 00000000 00:00 0 [rollup]\nRss: %8" PRIu64
-	               " kB\nPss: %8" PRIu64 " kB\n%sLazyFree: %8" PRIu64 " kB\nSwapPss: %8" PRIu64
-	               " kB\n",
-	               kib_of(p->rss_pages), p->pss_kib, kinds, p->lazy_kib, p->swap_pss_kib);
+	               " kB\nPss: %8" PRIu64 " kB\n%sPrivate_Clean: %8" PRIu64
+	               " kB\nPrivate_Dirty: %8" PRIu64 " kB\nLazyFree: %8" PRIu64
+	               " kB\nPrivate_Hugetlb: %8" PRIu64 " kB\nSwap: %8" PRIu64
+	               " kB\nSwapPss: %8" PRIu64 " kB\n",
+	               kib_of(p->rss_pages), p->pss_kib, kinds, p->private_kib / 2,
+	               p->private_kib - p->private_kib / 2, p->lazy_kib, p->hugetlb_kib,
+	               p->swap_kib, p->swap_pss_kib);
 }
 
 static const char *format_path(const struct fake_process *p, char *path, const char *file)

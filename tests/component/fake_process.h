@@ -10,6 +10,8 @@
 
 struct fake_process {
 	int pid, ppid;
+	unsigned uid;
+	int pgrp, session;
 	const char *comm;
 	char state;
 	uint64_t utime, stime, cutime, cstime; /* ticks */
@@ -26,6 +28,7 @@ struct fake_process {
 	uint64_t swap_pss_kib; /* its part of what it shares in swap */
 	uint64_t stack;        /* address */
 	uint64_t anon_kib;     /* of pss_kib; with has_kinds */
+	uint64_t private_kib;  /* of rss_pages: that no other process maps */
 	bool has_kinds;        /* smaps_rollup has the kinds that PSS consists of: Linux 5.4 */
 	bool is_forked;        /* it has not executed a program */
 	const char *exe;       /* target of the link; NULL: there is none */

@@ -189,6 +189,7 @@ static char *write_children(char *at, int tid)
 static char *write_status(char *at, const struct sim_process *p, const struct sim_thread *thread)
 {
 	at = write_number(write_text(at, "Tgid:\t"), (uint64_t)p->leader.tid);
+	at = write_text(at, "\nUid:\t0\t0\t0\t0");
 	if (!p->is_zombie && !(p->has_leader_exited && thread == &p->leader))
 		at = write_text(at, "\nVmHWM:\t400 kB");
 	return write_text(at, p->ignores_sigchld ? "\nSigIgn:\t0000000000010000\n"

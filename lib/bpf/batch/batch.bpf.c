@@ -334,8 +334,12 @@ static int try_read_task(const struct task_struct *task, __u32 want, struct rti_
 	if (task->flags & PF_FORKNOEXEC)
 		row->has |= RTI_BATCH_FORKED;
 	__builtin_memset(row->comm, 0, sizeof(row->comm));
+	row->uid = row->pgrp = row->session = 0;
 	if (row->has & RTI_BATCH_STATUS) {
 		__builtin_memcpy(row->comm, task->comm, sizeof(row->comm));
+		row->uid = task->real_cred->uid.val;
+		row->pgrp = (__u32)task->signal->pids[PIDTYPE_PGID]->numbers[0].nr;
+		row->session = (__u32)task->signal->pids[PIDTYPE_SID]->numbers[0].nr;
 		if ((__u64)task->sighand->action[SIGCHLD - 1].sa.sa_handler == SIG_IGN)
 			row->has |= RTI_BATCH_IGNORES_SIGCHLD;
 	}

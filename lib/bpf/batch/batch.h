@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RTI_BATCH_PLUGIN 6u /* changes whenever anything below does */
+#define RTI_BATCH_PLUGIN 7u /* changes whenever anything below does */
 
 /* What a request asks for, and what a row has. Values that were not requested are 0 in the row.
  * Values without a bit are in every row. */
 #define RTI_BATCH_RSS (1u << 0)
 #define RTI_BATCH_PEAK (1u << 1)
 #define RTI_BATCH_IO (1u << 2)     /* never set if the kernel keeps no account of it */
-#define RTI_BATCH_STATUS (1u << 3) /* the name, and whether SIGCHLD is ignored */
+#define RTI_BATCH_STATUS (1u << 3) /* the name, user and groups, and whether SIGCHLD is ignored */
 #define RTI_BATCH_ALL (RTI_BATCH_RSS | RTI_BATCH_PEAK | RTI_BATCH_IO | RTI_BATCH_STATUS)
 
 /* Bits that only a row has. */
@@ -68,6 +68,7 @@ struct rti_batch_row {
 	char comm[16];
 	uint64_t state;        /* the state letter */
 	uint64_t syscr, syscw; /* with RTI_BATCH_IO, likewise */
+	uint32_t uid, pgrp, session, reserved;
 };
 
 /* Requests per run of the BPF program. It decides how much memory both sides share. */

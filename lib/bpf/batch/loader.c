@@ -70,8 +70,11 @@ void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rt
 		stat->flags |= RTI_PF_FORKNOEXEC;
 	if (row->has & RTI_BATCH_RSS)
 		stat->stack = row->stack;
-	if (row->has & RTI_BATCH_STATUS)
-		memcpy(stat->comm, row->comm, sizeof(row->comm));
+	if (!(row->has & RTI_BATCH_STATUS))
+		return;
+	memcpy(stat->comm, row->comm, sizeof(row->comm));
+	stat->pgrp = (int32_t)row->pgrp;
+	stat->session = (int32_t)row->session;
 }
 
 void rti_batch_clock(const struct rti_batch_row *row, struct rti_cpu_clock *out)

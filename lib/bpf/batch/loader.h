@@ -29,7 +29,8 @@ int rti_batch_read(struct rti_batch *batch, const struct rti_batch_request *requ
 void rti_batch_close(struct rti_batch *batch);
 
 /* Convert a row to what stat has. Replaces what changes while a process lives and the CPU clocks
- * do not show; flags and RSS stay as they were, as does the name unless the row has it. */
+ * do not show; flags and RSS stay as they were, as do the name and the groups unless the
+ * row has them. */
 void rti_batch_stat(const struct rti_batch_row *row, uint64_t tick_ns, struct rti_pid_stat *stat);
 
 /* Convert a row to what the CPU clocks have. */

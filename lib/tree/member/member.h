@@ -192,6 +192,7 @@ struct rti_pss_part {
 	uint64_t pss_bytes;
 	uint64_t anon_bytes; /* the part of it that is anonymous; with has_kinds */
 	uint64_t lazy_free_bytes, swap_bytes;
+	uint64_t uss_bytes, row_swap_bytes; /* as its row has them */
 	struct rti_page_read rollup, smaps;
 	bool has_kinds;
 	bool is_image_due;       /* by the last look for images to read */

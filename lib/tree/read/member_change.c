@@ -58,7 +58,7 @@ void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 	row = &rows->row;
 	rti_process_row_set(&m->stat, &m->values.figures, row);
 	row->state = 'X';
-	row->rss_bytes = row->pss_bytes = row->threads = 0;
+	row->rss_bytes = row->pss_bytes = row->virtual_bytes = row->threads = row->open_fds = 0;
 	if (!m->exit.has_final_account) {
 		row->partial |= row->valid & tree->domains.counters;
 		row->valid &= ~tree->domains.counters;

@@ -191,7 +191,8 @@ static struct rti_file *keep_seldom(const struct member_read *r, struct rti_file
 static void set_target(struct member_read *r)
 {
 	struct rti_member *m = r->m;
-	bool keeps_statm = r->tree->wanted & RT_HAS_RSS && reserve(r, &m->files.statm),
+	bool keeps_statm =
+		 r->tree->wanted & (RT_HAS_RSS | RT_HAS_VIRTUAL) && reserve(r, &m->files.statm),
 	     keeps_io = r->wanted & r->tree->domains.folds_children && reserve(r, &m->files.io);
 
 	r->kept.is_read = false;

@@ -29,6 +29,7 @@ static void fill_moving(const struct rti_tree *tree, const struct rti_member *m,
 	out->partial = m->values.figures.partial;
 	out->estimated = m->values.figures.estimated;
 	out->pss_bytes = out->pss_age_ns = out->pss_source = 0;
+	out->uss_bytes = out->swap_bytes = 0;
 	rti_memory_set_row(tree, m, out);
 }
 

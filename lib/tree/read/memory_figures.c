@@ -40,7 +40,7 @@ void rti_memory_set_figures(const struct rti_memory_state *memory, uint64_t want
 	mark(out, want, RT_HAS_FOOTPRINT, moment->is_exact);
 	mark(out, want, RT_HAS_NEEDED, moment->is_needed_exact);
 	mark(out, want, RT_HAS_TREE_SWAP, moment->is_swap_exact);
-	mark(out, want, RT_HAS_PSS, has_read);
+	mark(out, want, RT_HAS_PSS | RT_HAS_USS, has_read);
 	if (want & RT_HAS_PSS && !has_read && moment->oldest_ns)
 		out->pss_age_ns = now_ns - moment->oldest_ns;
 }
@@ -68,10 +68,32 @@ static uint64_t estimate_member(const struct rti_memory_state *memory,
 	    ctx, (uint64_t)(anon + (double)look->shared_pages * memory->moment.mapped_share));
 }
 
+/* What smaps_rollup says of it alone. */
+static void set_own(const struct rti_tree *tree, const struct rti_member *m, struct rt_process *out)
+{
+	bool is_read = m->pss.at_ns && m->pss.rollup.error >= 0;
+
+	if (!(tree->want & RT_HAS_USS) || (m->memory.is_present && !is_read))
+		return;
+	if (!m->memory.is_present) {
+		out->valid |= RT_HAS_USS; /* a zombie has none */
+		return;
+	}
+	out->uss_bytes = m->pss.uss_bytes;
+	out->swap_bytes = m->pss.row_swap_bytes;
+	if (was_read_since(m, tree->sampled_ns))
+		out->valid |= RT_HAS_USS;
+	else
+		out->estimated |= RT_HAS_USS;
+}
+
 void rti_memory_set_row(const struct rti_tree *tree, const struct rti_member *m,
                         struct rt_process *out)
 {
-	if (!(tree->want & RT_HAS_PSS) || !(m->values.figures.valid & RT_HAS_RSS))
+	if (!(m->values.figures.valid & RT_HAS_RSS))
+		return;
+	set_own(tree, m, out);
+	if (!(tree->want & RT_HAS_PSS))
 		return;
 	if (was_read_since(m, tree->sampled_ns)) {
 		out->pss_bytes = rti_pss_now(tree->ctx, m);

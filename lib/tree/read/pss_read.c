@@ -95,6 +95,8 @@ static void store_read(struct rti_tree *tree, struct rti_member *m, int err,
 		return;
 	pss->lazy_free_bytes = rollup->lazy_free_kib * 1024;
 	pss->swap_bytes = rollup->swap_pss_kib * 1024;
+	pss->uss_bytes = rollup->private_kib * 1024;
+	pss->row_swap_bytes = rollup->swap_kib * 1024;
 	pss->at_ns = tree->now_ns;
 	pss->pss_bytes = rollup->pss_kib * 1024;
 	pss->anon_bytes = rollup->pss_anon_kib * 1024;

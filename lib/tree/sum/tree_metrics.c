@@ -211,7 +211,7 @@ static bool is_regular(uint64_t want, uint64_t wanted, const struct rti_member *
  * and of all members all is known, so that they differ in numbers alone. */
 static bool can_move_sums(const struct rti_tree *tree)
 {
-	const uint64_t movable = RT_HAS_RSS | RT_HAS_THREADS;
+	const uint64_t movable = RT_HAS_RSS | RT_HAS_VIRTUAL | RT_HAS_THREADS;
 
 	if (!tree->watched.is_partial || tree->watched.must_sum_all || !tree->sums.have_shares ||
 	    !tree->sums.is_regular || tree->supervised.has_final_rusage)

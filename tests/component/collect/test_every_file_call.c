@@ -109,9 +109,12 @@ static bool is_shortage(int err)
 
 /* --- The figures of a process. --- */
 
+/* Below another root it is not known what is open. */
+#define OF_FILES (RTI_PID_ONCE_HAS & ~RT_HAS_OPEN_FDS)
+
 static const uint64_t wants[] = {
-	RTI_PID_ONCE_HAS,
-	RTI_PID_ONCE_HAS & ~RT_HAS_RSS,
+	OF_FILES,
+	OF_FILES & ~RT_HAS_RSS,
 	RT_HAS_RSS,
 	RT_HAS_PSS,
 	RT_HAS_PEAK_RSS | RT_HAS_PSS,

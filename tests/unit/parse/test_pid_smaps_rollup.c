@@ -23,7 +23,8 @@ START_TEST(smaps_rollup_with_similar_keys_yields_pss_and_its_parts)
 	    parse_rollup_text(
 		"55c1-7ffd ---p 00000000 00:00 0    [rollup]\nRss:    900 kB\nPss:    384 kB\n"
 		"Pss_Dirty:  113 kB\nPss_Anon:    112 kB\nPss_File:  270 kB\nPss_Shmem:   2 kB\n"
-		"Anonymous:   500 kB\nLazyFree:   64 kB\nSwapPss:   7 kB\n",
+		"Private_Clean: 20 kB\nPrivate_Dirty: 300 kB\nAnonymous:   500 kB\n"
+		"LazyFree:   64 kB\nPrivate_Hugetlb: 2048 kB\nSwap:  9 kB\nSwapPss:   7 kB\n",
 		&rollup),
 	    0);
 	ck_assert_uint_eq(rollup.rss_kib, 900);
@@ -31,6 +32,9 @@ START_TEST(smaps_rollup_with_similar_keys_yields_pss_and_its_parts)
 	ck_assert(rollup.has_kinds);
 	ck_assert_uint_eq(rollup.pss_anon_kib, 112);
 	ck_assert_uint_eq(rollup.lazy_free_kib, 64);
+	ck_assert_uint_eq(rollup.private_kib, 20 + 300 + 2048);
+	ck_assert_uint_eq(rollup.swap_kib, 9);
+	ck_assert_uint_eq(rollup.swap_pss_kib, 7);
 }
 END_TEST
 

@@ -31,6 +31,8 @@ START_TEST(stat_with_all_fields_parses_each)
 	ck_assert_str_eq(st.comm, "name");
 	ck_assert_int_eq(st.state, 'S');
 	ck_assert_int_eq(st.ppid, 1);
+	ck_assert_int_eq(st.pgrp, 3);
+	ck_assert_int_eq(st.session, 4);
 	ck_assert_uint_eq(st.flags, 4194560);
 	ck_assert_uint_eq(st.minflt, 10);
 	ck_assert_uint_eq(st.cminflt, 11);

@@ -20,7 +20,8 @@ static int parse_status_text(const char *text, struct rti_pid_status *out)
 static const char status_text[] =
     "Name:\tTgid: 5\\nVmHWM: 9\nUmask:\t0022\nState:\tS "
     "(sleeping)\nTgid:\t4242\nNgid:\t0\nPid:\t4243\n"
-    "TracerPid:\t0\nNStgid:\t4242\t8\nNSpid:\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
+    "TracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\nGid:\t7\t7\t7\t7\nNStgid:\t4242\t8\nNSpid:"
+    "\t4243\t17\t3\nNSsid:\t9\t9\nVmPeak:\t  900 kB\n"
     "VmHWM:\t     123 kB\nVmRSS:\t  99 kB\nRssAnon:\t  50 kB\nRssFile:\t  40 kB\n"
     "RssShmem:\t       9 kB\nVmPTE:\t 5 kB\nVmSwap:\t  33 kB\n"
     "HugetlbPages:\t  2048 kB\nSigBlk:\t0000000000000001\nSigIgn:\t8000000000011002\n"
@@ -32,8 +33,9 @@ START_TEST(status_in_kernel_order_parses_its_keys)
 
 	ck_assert_int_eq(parse_status_text(status_text, &st), 0);
 	ck_assert_uint_eq(st.has, RTI_STATUS_HWM | RTI_STATUS_SWITCHES | RTI_STATUS_TGID |
-	                              RTI_STATUS_SHMEM);
+	                              RTI_STATUS_SHMEM | RTI_STATUS_UID);
 	ck_assert_int_eq(st.tgid, 4242);
+	ck_assert_uint_eq(st.uid, 1000);
 	ck_assert_uint_eq(st.vm_hwm_kib, 123);
 	ck_assert_uint_eq(st.rss_shmem_kib, 9);
 	ck_assert_uint_eq(st.swap_kib, 33);

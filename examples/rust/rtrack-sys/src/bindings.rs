@@ -50,6 +50,9 @@ pub const RT_ITEM_STALLED: u32 = 8;
 pub const RT_ITEM_NETWORK: u32 = 16;
 pub const RT_GPU_NVML: u32 = 1;
 pub const RT_GPU_DRM: u32 = 2;
+pub const RT_TOP_CPU: u32 = 1;
+pub const RT_TOP_MEMORY: u32 = 2;
+pub const RT_TOP_IO: u32 = 3;
 pub const RT_ACCOUNTING_AUTO: u32 = 0;
 pub const RT_ACCOUNTING_POLL: u32 = 1;
 pub const RT_ACCOUNTING_WAIT: u32 = 2;
@@ -476,6 +479,15 @@ pub struct rt_process {
     pub read_calls: u64,
     pub write_calls: u64,
     pub partial: u64,
+    pub virtual_bytes: u64,
+    pub start_realtime_ns: u64,
+    pub uss_bytes: u64,
+    pub swap_bytes: u64,
+    pub uid: u32,
+    pub session: i32,
+    pub pgrp: i32,
+    pub reserved_2: u32,
+    pub open_fds: u64,
 }
 impl Default for rt_process {
     fn default() -> Self {

@@ -31,6 +31,8 @@ static void check_stat(const struct rti_batch_row *row, const struct batch_text 
 	ck_assert_int_eq(stat.ppid, text->stat.ppid);
 	ck_assert_int_eq(stat.state, text->stat.state);
 	ck_assert_str_eq(stat.comm, text->stat.comm);
+	ck_assert_int_eq(stat.pgrp, text->stat.pgrp);
+	ck_assert_int_eq(stat.session, text->stat.session);
 	ck_assert_uint_eq(stat.minflt, text->stat.minflt);
 	ck_assert_uint_eq(stat.majflt, text->stat.majflt);
 	ck_assert_uint_eq(stat.cminflt, text->stat.cminflt);
@@ -271,6 +273,30 @@ static int has_executed(void *arg)
 	return strcmp(stat.comm, "sleep") == 0 && stat.state == 'S';
 }
 
+static void become_another(void *arg)
+{
+	(void)arg;
+	setsid();
+	if (setuid(4242) < 0)
+		_exit(99);
+}
+
+START_TEST(row_has_user_session_and_group)
+{
+	struct rti_batch_row row;
+	struct child child;
+
+	child_start(&child, become_another, NULL);
+	batch_read_row(child.pid, &row);
+	ck_assert_uint_eq(row.uid, 4242);
+	ck_assert_int_eq((pid_t)row.session, getsid(child.pid));
+	ck_assert_int_eq((pid_t)row.session, child.pid);
+	ck_assert_int_eq((pid_t)row.pgrp, child.pid);
+	check_process(child.pid, false);
+	batch_end_child(&child);
+}
+END_TEST
+
 START_TEST(row_tells_a_forked_process_from_one_that_has_executed_a_program)
 {
 	struct rti_batch_row forked, executed;
@@ -453,6 +479,7 @@ int main(void)
 	tcase_add_test(tests, row_of_process_with_io_equals_text);
 	tcase_add_test(tests, row_of_process_with_reaped_children_equals_text);
 	tcase_add_test(tests, row_of_process_with_odd_comm_equals_text);
+	tcase_add_test(tests, row_has_user_session_and_group);
 	tcase_add_test(tests, thread_that_exits_during_the_read_is_counted_once);
 	return suite_run(suite);
 }
