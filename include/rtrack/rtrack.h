@@ -1650,6 +1650,33 @@ RT_API int rt_is_partition(const char *name);
  *  besides. @since 0.3 */
 RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_t out_size);
 
+/** rt_pid_text(), rt_command_process_text(): the arguments, separated by NUL. @since 0.3 */
+#define RT_TEXT_COMMAND_LINE 1
+/** rt_pid_text(), rt_command_process_text(): the working directory. @since 0.3 */
+#define RT_TEXT_CWD 2
+
+/** A text of a process, as it is now. It may contain any byte.
+ *
+ *  A process may write over its arguments (`cmdline`): then the text is what it has written. If its
+ *  directory (`cwd`) has been removed, the kernel adds " (deleted)".
+ *
+ *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
+ *          is -ESRCH.
+ *  @param text RT_TEXT_ value.
+ *  @param buffer receives the text, as much as there is room for; NULL if `*size` is 0. Nothing is
+ *         appended. Untouched on error.
+ *  @param size on entry, the room in bytes; on return, the length of the text: 0 for a zombie, and
+ *         for the arguments of a kernel thread. Untouched on error.
+ *  @retval 0 success
+ *  @retval -EINVAL @p pid is negative or zero, or @p text is unknown
+ *  @retval -EFAULT @p size is NULL, or @p buffer is NULL and `*size` is not 0
+ *  @retval -EACCES /proc hides the process; or it is another user's, which keeps its directory from
+ *          the caller
+ *  @return else -ESRCH, -ENOENT, -EXDEV, -EMFILE, -ENFILE or -ENOMEM, as rt_pid_read()
+ *
+ *  Cost: one open, read and close, or one readlink(2). @since 0.3 */
+RT_API int rt_pid_text(int32_t pid, uint32_t text, char *buffer, size_t *size);
+
 /** The descendants of a process, once.
  *
  *  Children of all threads are found. A zombie is a descendant until its parent has waited for it.
@@ -2394,11 +2421,6 @@ struct rt_command_process {
  *  @since 0.2 */
 RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
                                 size_t element_size, size_t *count);
-
-/** rt_command_process_text(): the arguments, separated by NUL. @since 0.3 */
-#define RT_TEXT_COMMAND_LINE 1
-/** rt_command_process_text(): the working directory. @since 0.3 */
-#define RT_TEXT_CWD 2
 
 /** A text of one process of the command, as it was a moment after the process executed its last
  *  program. A process that has executed none has the text of the process that forked it.
