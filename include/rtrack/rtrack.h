@@ -374,6 +374,20 @@ struct rt_tracker;
  * measured. Without this flag, rt_opts.want ignores them. @since 0.3 */
 #define RT_OPT_OWN_LIMITS 0x20U
 
+/** rt_opts.flags, system tracker: list the processes of the system, too. rt_tracker_processes() and
+ * rt_tracker_top() have them, in rows as a pid tracker has. E.g. the five that use most: two calls
+ * of rt_sample() with this flag, some time apart, then rt_tracker_top().
+ *
+ * Rows have the bits of rt_opts.want that rows of a pid tracker can have; with rt_opts.want 0, the
+ * defaults of that, without PSS. Of the sample itself, these bits stay those of the system. It
+ * counts processes in any case: if /proc hides some from the caller (hidepid), or one could not be
+ * added, RT_HAS_PROCESSES is in `partial`. If /proc belongs to another pid namespace, the tracker
+ * cannot be made (-EXDEV).
+ *
+ * A sample costs a list of /proc, and one to three file reads for each process that has run since
+ * the last one. @since 0.3 */
+#define RT_OPT_LIST_PROCESSES 0x100U
+
 /** Options of a tracker. Every field except `size` may be 0, which means the default. @since 0.1 */
 struct rt_opts {
 	uint32_t size; /**< sizeof(struct rt_opts), set by the caller. */
@@ -1311,7 +1325,7 @@ RT_API int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct 
  *  -ENODATA (no sample yet, or the list could not be read).
  *  @{ */
 
-/** One member of a tree. @since 0.1 */
+/** One member of a tree, or one process of the system (RT_OPT_LIST_PROCESSES). @since 0.1 */
 struct rt_process {
 	uint32_t size;  /**< Bytes of this struct that the library filled. */
 	int32_t pid;    /**< Process id. */

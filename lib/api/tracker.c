@@ -62,6 +62,20 @@ static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts
 	return share < MOST_FILES ? share : MOST_FILES;
 }
 
+static void free_subject(struct rt_tracker *t)
+{
+	if (t->tree)
+		rti_tree_free(t->tree);
+	if (t->kind == RT_KIND_SYSTEM)
+		rti_system_free(&t->system, &t->ctx);
+	else if (t->kind == RT_KIND_CGROUP)
+		rti_cgroup_tracker_free(t->cgroup);
+	if (t->own_limits)
+		rti_own_limits_free(t->own_limits, &t->ctx);
+	free(t->own_limits);
+	free(t->cgroup);
+}
+
 static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_tree_opts *opts)
 {
 	int err;
@@ -75,18 +89,46 @@ static int init_cgroup(struct rt_tracker *t, const char *name, const struct rti_
 	return err;
 }
 
-static int init_system(struct rt_tracker *t)
+/* The processes of the system form a tree without a root. */
+static int init_list(struct rt_tracker *t, const struct rti_tree_opts *opts, uint64_t want)
 {
-	int err = rti_system_init(&t->system, &t->ctx, t->want);
+	uint64_t of_rows = rti_pid_domains().all;
+	struct rti_tree_opts tree_opts = *opts;
+	int err = rti_context_check_pids(&t->procfs, &t->platform);
 
-	if (err < 0 || !(t->ctx.flags & RT_OPT_OWN_LIMITS))
-		return err;
+	tree_opts.want = want ? want & (of_rows | RT_HAS_PSS | RT_HAS_USS)
+	                      : rti_kind_default_domains(RT_KIND_PID) & of_rows;
+	tree_opts.want |= RT_HAS_PROCESSES;
+	tree_opts.list = rti_tree_list_all;
+	tree_opts.list_arg = &t->ctx;
+	return err < 0 ? err : rti_tree_new(&t->tree, &t->ctx, &tree_opts);
+}
+
+static int init_own_limits(struct rt_tracker *t)
+{
+	int err;
+
 	t->own_limits = calloc(1, sizeof(*t->own_limits));
 	err = t->own_limits ? rti_own_limits_init(t->own_limits, &t->ctx, t->want) : -ENOMEM;
 	if (err < 0) {
 		free(t->own_limits);
-		rti_system_free(&t->system, &t->ctx);
+		t->own_limits = NULL;
 	}
+	return err;
+}
+
+static int init_system(struct rt_tracker *t, const struct rti_tree_opts *opts, uint64_t want)
+{
+	int err = rti_system_init(&t->system, &t->ctx, t->want);
+
+	if (err < 0)
+		return err;
+	if (t->ctx.flags & RT_OPT_OWN_LIMITS)
+		err = init_own_limits(t);
+	if (err == 0 && t->ctx.flags & RT_OPT_LIST_PROCESSES)
+		err = init_list(t, opts, want);
+	if (err < 0)
+		free_subject(t);
 	return err;
 }
 
@@ -103,7 +145,7 @@ static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
 	int err = 0;
 
 	if (t->kind == RT_KIND_SYSTEM)
-		return init_system(t);
+		return init_system(t, &tree_opts, opts->want);
 	err = rti_context_check_pids(&t->procfs, &t->platform);
 	if (err < 0)
 		return err;
@@ -121,6 +163,8 @@ static uint64_t choose_domains(uint32_t kind, const struct rt_opts *opts)
 		want = rti_kind_default_domains(kind) | (opts->flags & RT_OPT_OWN_LIMITS ? own : 0);
 	if (kind == RT_KIND_SYSTEM && !(opts->flags & RT_OPT_OWN_LIMITS))
 		want &= ~own;
+	if (opts->flags & RT_OPT_LIST_PROCESSES)
+		want |= RT_HAS_PROCESSES;
 	if (kind != RT_KIND_SYSTEM && want & RT_HAS_PROCESSES)
 		want |= RT_HAS_PROCESSES_SEEN;
 	return want & rti_kind_domains(kind);
@@ -223,16 +267,7 @@ void rt_tracker_free(struct rt_tracker *t)
 {
 	if (!t || t->recorder_pid)
 		return;
-	if (t->kind == RT_KIND_PID)
-		rti_tree_free(t->tree);
-	else if (t->kind == RT_KIND_SYSTEM)
-		rti_system_free(&t->system, &t->ctx);
-	else
-		rti_cgroup_tracker_free(t->cgroup);
-	if (t->own_limits)
-		rti_own_limits_free(t->own_limits, &t->ctx);
-	free(t->own_limits);
-	free(t->cgroup);
+	free_subject(t);
 	rti_buf_free(&t->buf);
 	rti_procfs_close(&t->procfs);
 	free(t);
@@ -278,6 +313,20 @@ static void note_boot(struct rt_tracker *t)
 		t->boot_ns = boot_ns;
 }
 
+/* Sample the list of processes. The figures of the system are its own. */
+static void measure_list(struct rt_tracker *t, uint64_t now_ns, struct rt_metrics *m)
+{
+	struct rt_metrics of_rows = { .monotonic_ns = now_ns };
+
+	rti_tree_sample(t->tree, now_ns, &of_rows);
+	m->members_skipped = of_rows.members_skipped;
+	m->members_unreadable = of_rows.members_unreadable;
+	if (of_rows.valid & RT_HAS_PROCESSES)
+		return;
+	m->partial |= m->valid & RT_HAS_PROCESSES;
+	m->valid &= ~(uint64_t)RT_HAS_PROCESSES;
+}
+
 static int measure(struct rt_tracker *t, struct rt_metrics *m)
 {
 	struct rti_now now;
@@ -293,6 +342,8 @@ static int measure(struct rt_tracker *t, struct rt_metrics *m)
 		rti_system_sample(&t->system, &t->ctx, t->want, m);
 	if (t->own_limits)
 		rti_own_limits_sample(t->own_limits, &t->ctx, m);
+	if (t->kind == RT_KIND_SYSTEM && t->tree)
+		measure_list(t, now.monotonic_ns, m);
 	m->size = sizeof(*m);
 	m->kind = t->kind;
 	if (t->kind != RT_KIND_SYSTEM)

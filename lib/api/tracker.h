@@ -29,10 +29,10 @@ struct rt_tracker {
 	uint64_t want, self_cpu_ns, samples;
 	bool is_quick; /* the last sample or peak poll was */
 	struct rt_metrics last;
-	uint64_t before_boottime_ns;       /* of the sample before */
-	uint64_t boot_ns;                  /* when the system was booted, by the wall clock */
-	struct rti_tree *tree;             /* RT_KIND_PID; else NULL */
-	struct rti_system system;          /* RT_KIND_SYSTEM */
+	uint64_t before_boottime_ns; /* of the sample before */
+	uint64_t boot_ns;            /* when the system was booted, by the wall clock */
+	struct rti_tree *tree;       /* RT_KIND_PID, and of the system with a list; else NULL */
+	struct rti_system system;    /* RT_KIND_SYSTEM */
 	struct rti_own_limits *own_limits; /* with RT_OPT_OWN_LIMITS; else NULL */
 	struct rti_cgroup_tracker *cgroup; /* RT_KIND_CGROUP; else NULL */
 };

@@ -164,12 +164,10 @@ static int copy_processes(const struct rt_tracker *t, struct process_rows *rows,
 {
 	struct rti_tree *tree = rti_tracker_tree(t);
 
-	if (t->kind == RT_KIND_SYSTEM)
+	if (!tree)
 		return -EOPNOTSUPP;
 	if (!is_known(t, t->want))
 		return -ENODATA;
-	if (!tree)
-		return -EOPNOTSUPP;
 	*count = rti_tree_count(tree);
 	rti_tree_each_sampled(tree, copy_process_out, rows);
 	return 0;

@@ -31,6 +31,9 @@ struct rti_tree_opts {
 	uint32_t pss_hold_us; /* the same */
 };
 
+/* An rti_tree_list of all processes that /proc shows. arg: the struct rti_context of the tree. */
+int rti_tree_list_all(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg);
+
 /* Follow a tree. ctx must live as long as the tree. Returns 0; -ESRCH if there is no such process;
  * -EACCES if it is hidden; -ENOMEM; or another -errno. */
 int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
