@@ -351,6 +351,18 @@ struct rt_tracker;
  * names RT_HAS_PSS. @since 0.3 */
 #define RT_OPT_PSS_READS 0x40U
 
+/** rt_opts.flags, rt_pid_tracker_new(): follow all processes of a session, and what they start.
+ *
+ * The pid is that of any process of the session, or the number of the session, the leader of which
+ * may have ended. E.g.: what was started from one login. An orphan stays in its session, so it is
+ * followed, too, whenever its parent has ended. A process that has made a session of its own
+ * (setsid(2)) is followed if it descends from one that is followed.
+ *
+ * Where process events are not received, a sample reads `stat` of all processes of the system, if
+ * any was forked since the last one. Not with RT_OPT_NO_CHILDREN. BPF programs do not account for
+ * such a tree, and rt_tracker_fd() has process events alone. @since 0.3 */
+#define RT_OPT_SESSION 0x80U
+
 /** rt_opts.flags, pid tracker with RT_OPT_NO_CHILDREN: report `io` of the process as it is, with
  * the I/O of the children that it waited for, and of their children.
  *
@@ -456,6 +468,31 @@ struct rt_opts {
  *
  *  Cost: one directory handle, one file read. @since 0.1 */
 RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts);
+
+/** Follow several processes and all their descendants, as one tree.
+ *
+ *  A process below another one, or named twice, counts once, and memory counts each page once. What
+ *  a process has used stays in the totals after it has ended. One that has ended before is left
+ *  out. With RT_OPT_NO_CHILDREN, follow these processes alone.
+ *
+ *  BPF programs account for a tree with one root: RT_OPT_PROCESS_EVENTS has the events of the proc
+ *  connector here. rt_tracker_fd() has process events alone.
+ *
+ *  @param out receives the tracker, or NULL on failure. Free it with rt_tracker_free().
+ *  @param pids process ids, as for rt_pid_tracker_new().
+ *  @param count how many.
+ *  @param opts options; NULL means all defaults.
+ *  @retval 0 success
+ *  @retval -EFAULT @p out or @p pids is NULL
+ *  @retval -EINVAL @p count is 0, a pid is negative or zero, or as rt_pid_tracker_new();
+ *          RT_OPT_SESSION is for one pid
+ *  @retval -ESRCH there is none of these processes
+ *  @return else as rt_pid_tracker_new()
+ *
+ *  Cost: one directory handle, and one file read for each process and each one above it.
+ *  @since 0.3 */
+RT_API int rt_pids_tracker_new(struct rt_tracker **out, const int32_t *pids, size_t count,
+                               const struct rt_opts *opts);
 
 /** Follow the system, or the part of it that the caller's namespaces show.
  *

@@ -78,6 +78,8 @@ void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint3
 		rti_say(text, RTI_CAUSE_TRACKER_RESERVED, 0, &values);
 	else if (unknown)
 		rti_say(text, RTI_CAUSE_TRACKER_WANT, 0, &values);
+	else if (opts->flags & RT_OPT_SESSION)
+		rti_say(text, RTI_CAUSE_TRACKER_SESSION, 0, &values);
 	else
 		rti_say(text, RTI_CAUSE_TRACKER_SIZE, 0, &values);
 }
@@ -150,6 +152,14 @@ static bool are_options_wrong(const struct rt_opts *opts, uint32_t kind, int err
 	         opts->reserved_2 || opts->want & ~rti_known_domains()));
 }
 
+static bool has_bad_pid(const struct rti_subject *subject)
+{
+	for (size_t i = 0; i < subject->count; i++)
+		if (subject->pids[i] <= 0)
+			return true;
+	return subject->kind == RT_KIND_PID && subject->count == 0;
+}
+
 void rti_opts_error_describe(const struct rt_opts *opts, const struct rti_subject *subject, int err,
                              const struct rti_procfs_ops *ops)
 {
@@ -162,7 +172,7 @@ void rti_opts_error_describe(const struct rt_opts *opts, const struct rti_subjec
 		rti_say(&text, RTI_CAUSE_CGROUP_UNNAMED, err, NULL);
 	else if (rti_say(&text, RTI_CAUSE_TRACKER, err, NULL))
 		return;
-	else if (err == -EINVAL && subject->kind == RT_KIND_PID && subject->pid <= 0)
+	else if (err == -EINVAL && has_bad_pid(subject))
 		rti_say(&text, RTI_CAUSE_TRACKER_PID, err, NULL);
 	else if (are_options_wrong(opts, subject->kind, err))
 		rti_opts_error_add(&text, opts, subject->kind, err);

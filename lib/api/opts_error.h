@@ -15,8 +15,10 @@ void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint3
 /* What a tracker follows. */
 struct rti_subject {
 	uint32_t kind;
-	int32_t pid;      /* RT_KIND_PID; else 0 */
-	const char *name; /* RT_KIND_CGROUP; else NULL */
+	int32_t pid;         /* RT_KIND_PID: the first; else 0 */
+	const int32_t *pids; /* RT_KIND_PID; else NULL */
+	size_t count;        /* of them */
+	const char *name;    /* RT_KIND_CGROUP; else NULL */
 };
 
 /* Write a sentence about any error of a constructor of trackers to opts->message, cut to fit.

@@ -45,12 +45,17 @@ static int copy_opts(struct rt_opts *out, uint32_t kind, const struct rt_opts *i
 	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || out->reserved || out->reserved_2 ||
 	                 out->want & ~rti_known_domains()))
 		err = -EINVAL;
+	if (err == 0 && (out->flags & (RT_OPT_SESSION | RT_OPT_NO_CHILDREN)) ==
+	                    (RT_OPT_SESSION | RT_OPT_NO_CHILDREN))
+		err = -EINVAL;
 	return err;
 }
 
 int rti_tracker_check_opts(const struct rt_opts *opts, struct rt_opts *known)
 {
-	return copy_opts(known, RT_KIND_PID, opts);
+	int err = copy_opts(known, RT_KIND_PID, opts);
+
+	return err == 0 && known->flags & RT_OPT_SESSION ? -EINVAL : err;
 }
 
 static uint32_t files_max(const struct rt_tracker *t, const struct rt_opts *opts)
@@ -135,7 +140,8 @@ static int init_system(struct rt_tracker *t, const struct rti_tree_opts *opts, u
 static int init_subject(struct rt_tracker *t, const struct rti_subject *subject,
                         const struct rt_opts *opts)
 {
-	struct rti_tree_opts tree_opts = { .pid = subject->pid,
+	struct rti_tree_opts tree_opts = { .pids = subject->pids,
+		                           .pid_count = subject->count,
 		                           .want = t->want,
 		                           .reads_pss = opts->want & (RT_HAS_PSS | RT_HAS_USS) ||
 		                                        opts->flags & RT_OPT_PSS_READS,
@@ -207,6 +213,16 @@ static int new_tracker(struct rt_tracker **out, const struct rti_subject *subjec
 	return err;
 }
 
+static int check_pids(const struct rti_subject *subject, const struct rt_opts *known)
+{
+	if (subject->count > 1 && known->flags & RT_OPT_SESSION)
+		return -EINVAL;
+	for (size_t i = 0; i < subject->count; i++)
+		if (subject->pids[i] <= 0)
+			return -EINVAL;
+	return subject->count > 0 ? 0 : -EINVAL;
+}
+
 /* Check all arguments first. */
 static int make_tracker(struct rt_tracker **out, const struct rti_subject *subject,
                         const struct rt_opts *opts, const struct rti_procfs_ops *ops)
@@ -216,10 +232,11 @@ static int make_tracker(struct rt_tracker **out, const struct rti_subject *subje
 
 	if (out)
 		*out = NULL;
-	if (!out || (subject->kind == RT_KIND_CGROUP && !subject->name))
+	if (!out || (subject->kind == RT_KIND_CGROUP && !subject->name) ||
+	    (subject->count > 0 && !subject->pids))
 		err = -EFAULT;
-	if (err == 0 && subject->kind == RT_KIND_PID && subject->pid <= 0)
-		err = -EINVAL;
+	if (err == 0 && subject->kind == RT_KIND_PID)
+		err = check_pids(subject, &known);
 	if (err == 0)
 		err = new_tracker(out, subject, &known, ops);
 	if (err < 0)
@@ -230,14 +247,26 @@ static int make_tracker(struct rt_tracker **out, const struct rti_subject *subje
 int rti_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts,
                     const struct rti_procfs_ops *ops)
 {
-	struct rti_subject subject = { .kind = pid ? RT_KIND_PID : RT_KIND_SYSTEM, .pid = pid };
+	struct rti_subject subject = { .kind = RT_KIND_SYSTEM };
+
+	if (pid)
+		subject = (struct rti_subject){ RT_KIND_PID, pid, &pid, 1, NULL };
 
 	return make_tracker(out, &subject, opts, ops);
 }
 
 int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts)
 {
-	struct rti_subject subject = { .kind = RT_KIND_PID, .pid = pid };
+	return rt_pids_tracker_new(out, &pid, 1, opts);
+}
+
+int rt_pids_tracker_new(struct rt_tracker **out, const int32_t *pids, size_t count,
+                        const struct rt_opts *opts)
+{
+	struct rti_subject subject = { .kind = RT_KIND_PID,
+		                       .pid = pids && count ? pids[0] : 0,
+		                       .pids = pids,
+		                       .count = count };
 
 	return make_tracker(out, &subject, opts, &rti_procfs_linux);
 }

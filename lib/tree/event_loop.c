@@ -13,7 +13,7 @@ void rti_tree_loop_init(struct rti_tree_loop_state *loop)
 	loop->root = -1;
 }
 
-/* Watch the root, and process events if there are any. The pidfd of the root was opened before the
+/* Watch the root, and process events if there are any. Of several roots, none is watched. The pidfd of the root was opened before the
  * root was recognised, so that no process that reuses its pid is watched. A root that has ended
  * already shows at once. A kernel without pidfd, or a filter of system calls, is not the same as a
  * shortage: then events alone will do. */
@@ -25,6 +25,8 @@ static int watch(struct rti_tree *tree)
 	struct rti_member *root = rti_member_find(&tree->table, pid);
 	int err = 0;
 
+	if (tree->discovery.has_many_roots)
+		return events < 0 ? -EOPNOTSUPP : rti_wakeup_add(&loop->wakeup, events);
 	loop->root = rti_pidfd_open(pid);
 	if (loop->root < 0)
 		err = rti_is_out_of_files(-errno) || errno == ENOMEM ? -errno : -EOPNOTSUPP;

@@ -64,7 +64,7 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
 	rti_pss_init(&tree->pss_budget, opts->pss_share, opts->pss_hold_us);
 	err = rti_member_table_init(&tree->table, opts->files_max);
 	if (err == 0 && !opts->list)
-		err = rti_discover_root(tree, opts->pid);
+		err = rti_discover_roots(tree, opts->pids, opts->pid_count);
 	if (err == 0)
 		err = rti_tree_gpu_init(tree);
 	if (err < 0) {

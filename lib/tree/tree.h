@@ -21,7 +21,8 @@ struct rti_reaped;
 struct rti_tree_account;
 
 struct rti_tree_opts {
-	int32_t pid;         /* of the root; 0: there is none, and list has the members */
+	const int32_t *pids; /* of the roots; NULL: there is none, and list has the members */
+	size_t pid_count;
 	rti_tree_list *list; /* must live as long as the tree, as list_arg must; else NULL */
 	void *list_arg;
 	uint64_t want;        /* RT_HAS_ bits of every sample */

@@ -130,6 +130,7 @@ static const uint32_t kind_of_flag[] = {
 	[4] = RT_KIND_PID,    /* RT_OPT_IO_WITH_REAPED */
 	[5] = RT_KIND_SYSTEM, /* RT_OPT_OWN_LIMITS */
 	[6] = RT_KIND_PID,    /* RT_OPT_PSS_READS */
+	[7] = RT_KIND_PID,    /* RT_OPT_SESSION */
 	[8] = RT_KIND_SYSTEM, /* RT_OPT_LIST_PROCESSES */
 };
 

@@ -191,11 +191,13 @@ static void look_at_parent(struct rti_tree *tree, struct rti_member *parent)
 	tree->memory.changes++;
 }
 
-/* Of a tree, only the root was forked by another process. Of a list, any member may have been. */
+/* Of a tree, only the root was forked by another process. Of a list, or below several roots, any
+ * member may have been. */
 static bool has_parent_outside(const struct rti_tree *tree, const struct rti_member *m,
                                const struct rti_member *parent)
 {
-	return tree->list ? !parent : m->pid == tree->memory.root_pid;
+	return tree->list || tree->discovery.has_many_roots ? !parent
+	                                                    : m->pid == tree->memory.root_pid;
 }
 
 static void join(struct rti_tree *tree, struct rti_member *m, const struct rti_memory_look *look)

@@ -15,6 +15,7 @@
 #include "tree/scan/clock_read.h"
 #include "tree/scan/kernel_account.h"
 #include "tree/scan/new_members.h"
+#include "tree/scan/roots.h"
 #include "util/arith.h"
 #include "util/array.h"
 #include "util/visit.h"
@@ -50,8 +51,21 @@ static int add_candidate(void *arg, const char *name)
 	if (!grown)
 		return -ENOMEM;
 	d->candidates = grown;
-	d->candidates[d->candidate_count++] = (struct rti_candidate){ pid, stat.ppid };
+	d->candidates[d->candidate_count++] =
+	    (struct rti_candidate){ pid, stat.ppid, stat.session };
 	return RTI_CONTINUE;
+}
+
+/* An orphan of the session that is followed: its parent has left it to a process outside of it. */
+static bool add_orphan(struct rti_tree *tree, const struct rti_pid_stat *stat)
+{
+	size_t count = tree->table.count;
+
+	if (!tree->discovery.session || stat->session != tree->discovery.session ||
+	    stat->state == 'X' || !rti_pid_stat_is_leader(tree->ctx, stat))
+		return false;
+	rti_add_member(tree, stat, NULL);
+	return tree->table.count > count;
 }
 
 /* Returns whether any was added. */
@@ -62,13 +76,15 @@ static bool add_candidates(struct rti_tree *tree)
 	for (size_t i = 0; i < tree->discovery.candidate_count; i++) {
 		struct rti_candidate c = tree->discovery.candidates[i];
 		struct rti_parent parent = { .pid = c.ppid };
+		bool is_child = rti_member_find(&tree->table, c.ppid);
+		bool is_of_session = c.session == tree->discovery.session && c.session > 0;
 		struct rti_pid_stat stat;
 
-		if (!rti_member_find(&tree->table, c.ppid) ||
-		    rti_member_find(&tree->table, c.pid) || rti_is_full(tree, c.pid))
+		if (!(is_child || is_of_session) || rti_member_find(&tree->table, c.pid) ||
+		    rti_is_full(tree, c.pid) || rti_read_new_stat(tree, c.pid, NULL, &stat) < 0)
 			continue;
-		if (rti_read_new_stat(tree, c.pid, NULL, &stat) == 0)
-			was_added |= rti_add_child(tree, &parent, &stat, NULL);
+		was_added |=
+		    is_child ? rti_add_child(tree, &parent, &stat, NULL) : add_orphan(tree, &stat);
 	}
 	return was_added;
 }
@@ -354,7 +370,8 @@ static void begin_scan(struct rti_tree *tree)
 	d->skipped = 0;
 	d->was_scanned = true;
 	rti_discovery_update_last_pid(d, tree->ctx);
-	if (!d->has_children_files && (!d->last_pid || d->scanned_last_pid != d->last_pid))
+	if ((!d->has_children_files || d->session) &&
+	    (!d->last_pid || d->scanned_last_pid != d->last_pid))
 		rti_note_proc_scan(tree);
 	d->scanned_last_pid = d->last_pid;
 }
@@ -504,7 +521,7 @@ void rti_discovery_init(struct rti_discovery_state *d)
 	};
 }
 
-/* The kernel's account of the tree has the events, and what ends between two samples besides. Where
+/* root: 0 if there may be several. The kernel's account of the tree has the events, and what ends between two samples besides. Where
  * it cannot be had, the proc connector has the events alone. Without events the members are found
  * by scans. */
 static int open_events(struct rti_tree *tree, int32_t root)
@@ -513,7 +530,7 @@ static int open_events(struct rti_tree *tree, int32_t root)
 
 	if (tree->ctx->procfs->is_foreign)
 		return -EOPNOTSUPP;
-	if (rti_kernel_account_open(&tree->kernel_account, root) == 0) {
+	if (root && rti_kernel_account_open(&tree->kernel_account, root) == 0) {
 		if (rti_fork_tracker_use_account(events, tree->kernel_account.programs) == 0)
 			return 0;
 		rti_kernel_account_free(&tree->kernel_account, &tree->discovery);
@@ -521,25 +538,28 @@ static int open_events(struct rti_tree *tree, int32_t root)
 	return rti_fork_tracker_subscribe(events);
 }
 
-int rti_discover_root(struct rti_tree *tree, int32_t pid)
+int rti_discover_roots(struct rti_tree *tree, const int32_t *pids, size_t count)
 {
 	const struct rti_context *ctx = tree->ctx;
 	struct rti_discovery_state *d = &tree->discovery;
-	struct rti_path children = rti_task_path(pid, pid, "children");
-	struct rti_pid_stat stat;
+	struct rti_path children;
+	int32_t pid;
 	int err;
 
+	d->has_many_roots = count > 1 || ctx->flags & RT_OPT_SESSION;
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
 	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
-		d->events_error = open_events(tree, pid);
+		d->events_error = open_events(tree, d->has_many_roots ? 0 : pids[0]);
 	if (d->events_error < 0)
 		tree->reasons |= RT_REASON_EVENTS_UNHEARD;
-	rti_fork_tracker_set_root(&d->fork_tracker, pid);
+	err = ctx->flags & RT_OPT_SESSION ? rti_add_session(tree, pids[0])
+	                                  : rti_add_roots(tree, pids, count);
+	if (err < 0)
+		return err;
+	pid = tree->table.members[0].pid;
+	children = rti_task_path(pid, pid, "children");
 	d->has_children_files = rti_procfs_access(ctx->procfs, RTI_PROC, children.text) == 0;
-	err = rti_pid_stat_read(ctx, pid, NULL, &stat);
-	if (err == 0 && !rti_pid_stat_is_leader(ctx, &stat))
-		err = -ESRCH;
-	return err < 0 ? err : rti_member_table_add_take(&tree->table, ctx, &stat, NULL);
+	return 0;
 }
 
 /* The new root is a child of this process, so no other process can get its pid. If its stat cannot

@@ -8,9 +8,9 @@
 /* To be called before all others. */
 void rti_discovery_init(struct rti_discovery_state *d);
 
-/* Start a tree at pid, its first member. Returns 0; -ESRCH if there is no such process; -EACCES
- * if it is hidden; or another -errno. */
-int rti_discover_root(struct rti_tree *tree, int32_t pid);
+/* Start a tree at these processes, or with RT_OPT_SESSION at the session of the only one. Returns
+ * as rti_add_roots(). */
+int rti_discover_roots(struct rti_tree *tree, const int32_t *pids, size_t count);
 
 /* Start the tree at another process instead, a child of this process, before the first sample.
  * Returns 0, or -ESRCH if there is no such process, which is a member all the same. */

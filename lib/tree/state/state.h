@@ -38,6 +38,8 @@ struct rti_skipped {
 struct rti_discovery_state {
 	bool is_followed;           /* descendants belong to the tree */
 	bool has_children_files;    /* the kernel has task/TID/children */
+	bool has_many_roots;        /* it may have: any member may have a parent outside */
+	int32_t session;            /* that is followed; 0: none. Written by roots.c */
 	bool was_scanned;           /* once: members older than the events are known */
 	bool has_skipped;           /* the last scan may have missed a member */
 	bool is_short_of_files;     /* we ran out of descriptors */
@@ -55,7 +57,7 @@ struct rti_discovery_state {
 	struct rti_fork_tracker fork_tracker;
 	struct rti_buf children; /* scratch: a children file */
 	struct rti_candidate {
-		int32_t pid, ppid;
+		int32_t pid, ppid, session;
 	} * candidates; /* scratch: the processes of a scan of /proc */
 	size_t candidate_count, candidate_capacity;
 };

@@ -144,7 +144,7 @@ int64_t get_pss_savings(const struct rt_tracker *tracker)
 
 int try_second_tree(struct rt_tracker *tracker, int32_t pid)
 {
-	const struct rti_tree_opts opts = { .pid = pid };
+	const struct rti_tree_opts opts = { .pids = &pid, .pid_count = 1 };
 	struct rti_tree *tree;
 	int err = rti_tree_new(&tree, &tracker->ctx, &opts);
 
