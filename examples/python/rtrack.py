@@ -115,8 +115,10 @@ OPT_NETWORK_FILESYSTEMS = 1 << 1
 OPT_PROCESS_EVENTS = 1 << 2
 OPT_NO_MEMORY_READS = 1 << 3
 OPT_PSS_READS = 1 << 6
+OPT_SESSION = 1 << 7
 OPT_IO_WITH_REAPED = 1 << 4
 OPT_OWN_LIMITS = 1 << 5
+OPT_LIST_PROCESSES = 1 << 8
 
 KIND_PID = 1
 KIND_SYSTEM = 2
@@ -164,6 +166,9 @@ ITEM_NETWORK = 1 << 4
 GPU_NVML = 1
 GPU_DRM = 2
 
+TEXT_COMMAND_LINE = 1
+TEXT_CWD = 2
+
 TOP_CPU = 1
 TOP_MEMORY = 2
 TOP_IO = 3
@@ -192,9 +197,6 @@ PROCESS_RUNNING = 1 << 1
 PROCESS_NO_EXEC = 1 << 2
 PROCESS_CUT = 1 << 3
 PROCESS_OWN_IO = 1 << 4
-
-TEXT_COMMAND_LINE = 1
-TEXT_CWD = 2
 
 TRACE_BACK_END_AUTO = 0
 TRACE_BACK_END_BPF = 1
@@ -382,7 +384,12 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_is_partition": (ctypes.c_int, [ctypes.c_char_p]),
         "rt_pid_descendants": (ctypes.c_int, [i32, ctypes.POINTER(i32), count]),
         "rt_pid_read": (ctypes.c_int, [i32, u64, out, size]),
+        "rt_pid_text": (ctypes.c_int, [i32, u32, ctypes.c_char_p, count]),
         "rt_pid_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), i32, ctypes.POINTER(_Opts)]),
+        "rt_pids_tracker_new": (
+            ctypes.c_int,
+            [ctypes.POINTER(handle), ctypes.POINTER(i32), size, ctypes.POINTER(_Opts)],
+        ),
         "rt_system_tracker_new": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_Opts)]),
         "rt_cgroup_tracker_new": (
             ctypes.c_int, [ctypes.POINTER(handle), ctypes.c_char_p, ctypes.POINTER(_Opts)]
@@ -394,6 +401,8 @@ def _declare(lib: ctypes.CDLL) -> None:
         "rt_tracker_status": (ctypes.c_int, [handle, u64]),
         "rt_tracker_obstacle": (ctypes.c_int, [handle, u64, ctypes.POINTER(_Obstacle), size]),
         "rt_diff": (ctypes.c_int, [out, out, out, size]),
+        "rt_row_diff": (ctypes.c_int, [u32, out, out, out, size]),
+        "rt_tracker_top": (ctypes.c_int, [handle, u32, out, size, count]),
         "rt_command_start": (ctypes.c_int, [ctypes.POINTER(handle), ctypes.POINTER(_CommandOpts)]),
         "rt_command_pid": (i32, [handle]),
         "rt_command_get_info": (ctypes.c_int, [handle, out, size]),
@@ -523,6 +532,7 @@ class Record:
     """The values of one C struct, by the names of its fields. Unknown values are None."""
 
     _raw_type: Type[ctypes.Structure]
+    _struct_id: int
     _has: Mapping[str, int] = {}
     _masks: Mapping[str, Sequence[str]] = {}
     """The fields with one bit for each known figure of a rusage, by the field that has it."""
@@ -603,6 +613,7 @@ def _record(struct_id: int) -> Callable[[_RecordType], _RecordType]:
     def fill(cls: _RecordType) -> _RecordType:
         table = _table(struct_id)
         cls._raw_type = _layout(cls.__name__, struct_id, _Rusage)
+        cls._struct_id = struct_id
         cls._has = {field.name.decode(): field.has for field in table}
         cls.units = {field.name.decode(): field.unit.decode() for field in table}
         cls.texts = {field.name.decode(): field.text.decode() for field in table}
@@ -847,6 +858,28 @@ def pid_read(pid: Optional[int] = None, want: int = 0) -> Process:
     return out
 
 
+def _pid_text(pid: Optional[int], text: int) -> bytes:
+    pid = os.getpid() if pid is None else _int32(pid)
+    room = 4096
+    while True:
+        buffer, size = ctypes.create_string_buffer(room), ctypes.c_size_t(room)
+        _check(_lib.rt_pid_text(pid, text, buffer, ctypes.byref(size)))
+        if size.value <= room:
+            return buffer.raw[: size.value]
+        room = size.value
+
+
+def pid_command_line(pid: Optional[int] = None) -> List[str]:
+    """Return the arguments of a process, by default the caller. Empty for a zombie."""
+    text = _pid_text(pid, TEXT_COMMAND_LINE)
+    return [os.fsdecode(argument) for argument in text.split(b"\0")] if text else []
+
+
+def pid_cwd(pid: Optional[int] = None) -> str:
+    """Return the working directory of a process, by default the caller. Empty for a zombie."""
+    return os.fsdecode(_pid_text(pid, TEXT_CWD))
+
+
 def pid_descendants(pid: Optional[int] = None) -> List[int]:
     """Return the descendants of a process, by default the caller, parents before their children."""
     pid = os.getpid() if pid is None else _int32(pid)
@@ -875,6 +908,23 @@ def diff(before: Metrics, after: Metrics) -> Delta:
     raw = out._raw
     first, second = ctypes.byref(before._raw), ctypes.byref(after._raw)
     _check(_lib.rt_diff(first, second, ctypes.byref(raw), ctypes.sizeof(raw)))
+    return out
+
+
+_Row = TypeVar("_Row", bound=Record)
+
+
+def row_diff(before: _Row, after: _Row) -> _Row:
+    """Return what one process, CPU, disk or other row of a list has done between two samples.
+
+    Counters are subtracted; all else is that of the later row. Raises OSError (ESTALE) if the rows
+    are of different items.
+    """
+    out = type(after)()
+    raw, first, second = out._raw, ctypes.byref(before._raw), ctypes.byref(after._raw)
+    _check(
+        _lib.rt_row_diff(after._struct_id, first, second, ctypes.byref(raw), ctypes.sizeof(raw))
+    )
     return out
 
 
@@ -959,9 +1009,6 @@ def _flags(children: bool, events: bool, memory_reads: bool, pss_reads: bool) ->
         | (0 if memory_reads else OPT_NO_MEMORY_READS)
         | (OPT_PSS_READS if pss_reads else 0)
     )
-
-
-_Row = TypeVar("_Row", bound=Record)
 
 
 def _rows(call: Callable[..., int], kind: Type[_Row], *handle: int) -> List[_Row]:
@@ -1117,6 +1164,23 @@ class Tracker:
         with self._lock:
             return _rows(call, kind, self._live())
 
+    def processes(self) -> List[Process]:
+        """Return the members of a tree or cgroup in the last sample, the root first.
+
+        Of a system, all processes, if it was made with ``processes``."""
+        return self._list(_lib.rt_tracker_processes, Process)
+
+    def top(self, count: int = 5, order: int = TOP_CPU) -> List[Process]:
+        """Return the processes that used most between the last two samples, the largest first.
+
+        ``order`` is TOP_CPU, TOP_MEMORY or TOP_IO. Rows are differences, as of row_diff(). Those
+        that have ended meanwhile are among them."""
+        rows, room = (Process._raw_type * count)(), ctypes.c_size_t(count)
+        row_size = ctypes.sizeof(Process._raw_type)
+        with self._lock:
+            _check(_lib.rt_tracker_top(self._live(), order, rows, row_size, ctypes.byref(room)))
+        return [Process(row) for row in rows[: room.value]]
+
     def gpus(self) -> List[Gpu]:
         """Return the GPUs; of a tree, those that its members have open. Needs HAS_GPU in ``want``.
 
@@ -1136,6 +1200,9 @@ _TrackerType = TypeVar("_TrackerType", bound=Tracker)
 class PidTracker(Tracker):
     """Follows a process, by default the caller, and all its descendants.
 
+    ``pid`` may be a list of several, which are then one tree. With ``session`` it is any process of
+    a session, or its number, and all processes of the session are followed.
+
     With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
     caller is permitted to receive them. Then even very short-lived processes are counted, provided
     that sample() or glance() is called often enough. With ``root``, ``pid`` is the number below it,
@@ -1151,9 +1218,10 @@ class PidTracker(Tracker):
 
     def __init__(
         self,
-        pid: Optional[int] = None,
+        pid: Union[int, Sequence[int], None] = None,
         *,
         children: bool = True,
+        session: bool = False,
         events: bool = False,
         io_with_reaped: bool = False,
         root: Optional[_Path] = None,
@@ -1166,14 +1234,21 @@ class PidTracker(Tracker):
     ) -> None:
         flags = _flags(children, events, memory_reads, pss_reads)
         flags |= OPT_IO_WITH_REAPED if io_with_reaped else 0
+        flags |= OPT_SESSION if session else 0
         opts = _options(flags, root, want, max_fds, pss_share, pss_hold_us)
         # Not a default argument, which would keep the pid of the importing process after a fork.
-        self.pid = _own_pid(root) if pid is None else _int32(pid)
-        super().__init__(
-            _make_tracker(
-                lambda handle, known: _lib.rt_pid_tracker_new(handle, self.pid, known), opts
-            )
-        )
+        if pid is None:
+            pid = _own_pid(root)
+        pids = [_int32(one) for one in (pid if isinstance(pid, Sequence) else [pid])]
+        self.pid = pids[0] if pids else 0
+        array = (ctypes.c_int32 * len(pids))(*pids)
+
+        def make(handle: Any, known: Any) -> int:
+            if len(pids) == 1:  # also an earlier release
+                return _lib.rt_pid_tracker_new(handle, self.pid, known)  # type: ignore
+            return _lib.rt_pids_tracker_new(handle, array, len(pids), known)  # type: ignore
+
+        super().__init__(_make_tracker(make, opts))
 
     @classmethod
     def _borrow(cls, handle: int, command: Command) -> PidTracker:
@@ -1204,10 +1279,6 @@ class PidTracker(Tracker):
             fd: int = _lib.rt_tracker_fd(self._live())
         _check(fd)
         return fd
-
-    def processes(self) -> List[Process]:
-        """Return the members of the tree in the last sample, the root first."""
-        return self._list(_lib.rt_tracker_processes, Process)
 
 
 class Mark:
@@ -1285,13 +1356,15 @@ class CgroupTracker(Tracker):
             )
         )
 
-    def processes(self) -> List[Process]:
-        """Return the processes of the cgroup, and of those below it, in the last sample."""
-        return self._list(_lib.rt_tracker_processes, Process)
-
 
 class SystemTracker(Tracker):
-    """Follows the whole system.
+    """Follows the whole system. With ``processes``, its list of processes, too. E.g.:
+
+    with SystemTracker(processes=True) as tracker:
+        time.sleep(1)
+        tracker.sample()
+        for process in tracker.top():
+            print(process.pid, process.comm, process.cpu_user_ns + process.cpu_system_ns)
 
     With ``own_limits``, the fields of cgroups have the figures of the caller's own cgroup, and the
     tightest limits that hold for it.
@@ -1305,9 +1378,11 @@ class SystemTracker(Tracker):
         max_fds: int = 0,
         network_filesystems: bool = False,
         own_limits: bool = False,
+        processes: bool = False,
     ) -> None:
         flags = OPT_NETWORK_FILESYSTEMS if network_filesystems else 0
         flags |= OPT_OWN_LIMITS if own_limits else 0
+        flags |= OPT_LIST_PROCESSES if processes else 0
         opts = _options(flags, root, want, max_fds)
         super().__init__(_make_tracker(_lib.rt_system_tracker_new, opts))
 

@@ -340,6 +340,63 @@ class Trees(unittest.TestCase):
             self.assertEqual(tracker.sample().processes, len(rows))
             child.kill()
 
+    def test_top_of_the_system_has_who_used_most(self) -> None:
+        code = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True); input()"
+        with rtrack.SystemTracker(processes=True) as tracker, subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as child:
+            assert child.stdout
+            child.stdout.read(1)
+            tracker.sample()
+            self.assertIn(os.getpid(), [row.pid for row in tracker.processes()])
+            rows = tracker.top(100000)
+            used = [(row.cpu_user_ns or 0) + (row.cpu_system_ns or 0) for row in rows]
+            self.assertEqual(used, sorted(used, reverse=True))
+            self.assertEqual([row.pid for row in tracker.top(3)], [row.pid for row in rows[:3]])
+            row = {row.pid: row for row in rows}[child.pid]
+            self.assertGreaterEqual(row.cpu_user_ns + row.cpu_system_ns, 300_000_000)
+            self.assertEqual((row.uid, row.session), (os.getuid(), os.getsid(0)))
+            child.kill()
+
+    def test_row_diff_subtracts_counters_alone(self) -> None:
+        with rtrack.PidTracker(children=False) as tracker:
+            before = tracker.processes()[0]
+            sum(i for i in range(3_000_000))
+            tracker.sample()
+            after = tracker.processes()[0]
+        delta = rtrack.row_diff(before, after)
+        self.assertEqual(delta.cpu_user_ns, after.cpu_user_ns - before.cpu_user_ns)
+        self.assertEqual(delta.rss_bytes, after.rss_bytes)
+        self.assertEqual(delta.comm, after.comm)
+        with self.assertRaises(OSError) as caught:
+            other = rtrack.pid_read(1)
+            rtrack.row_diff(other, after)
+        self.assertEqual(caught.exception.errno, errno.ESTALE)
+
+    def test_several_pids_are_one_tree(self) -> None:
+        with subprocess.Popen(["sleep", "60"]) as first, subprocess.Popen(["sleep", "60"]) as second:
+            with rtrack.PidTracker([second.pid, first.pid, second.pid]) as tracker:
+                rows = {row.pid for row in tracker.processes()}
+            with rtrack.PidTracker(os.getpid(), session=True) as tracker:
+                session = {row.pid for row in tracker.processes()}
+            first.kill()
+            second.kill()
+        self.assertEqual(rows, {first.pid, second.pid})
+        self.assertLessEqual({os.getpid(), first.pid, second.pid}, session)
+        with self.assertRaises(ProcessLookupError):
+            rtrack.PidTracker([first.pid, second.pid])
+
+    def test_texts_of_a_process_are_those_of_proc(self) -> None:
+        arguments = ["sleep", "60"]
+        with tempfile.TemporaryDirectory() as folder:
+            with subprocess.Popen(arguments, cwd=folder) as child:
+                self.assertEqual(rtrack.pid_command_line(child.pid), arguments)
+                self.assertEqual(rtrack.pid_cwd(child.pid), os.path.realpath(folder))
+                child.kill()
+        self.assertEqual(rtrack.pid_cwd(), os.getcwd())
+        with self.assertRaises(ProcessLookupError):
+            rtrack.pid_cwd(child.pid)
+
     def test_tracker_without_children_lists_only_self(self) -> None:
         with subprocess.Popen(["sleep", "60"]) as child:
             with rtrack.PidTracker(children=False) as tracker:

@@ -9,8 +9,10 @@ pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 2;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 4;
 pub const RT_OPT_NO_MEMORY_READS: u32 = 8;
 pub const RT_OPT_PSS_READS: u32 = 64;
+pub const RT_OPT_SESSION: u32 = 128;
 pub const RT_OPT_IO_WITH_REAPED: u32 = 16;
 pub const RT_OPT_OWN_LIMITS: u32 = 32;
+pub const RT_OPT_LIST_PROCESSES: u32 = 256;
 pub const RT_KIND_PID: u32 = 1;
 pub const RT_KIND_SYSTEM: u32 = 2;
 pub const RT_KIND_CGROUP: u32 = 3;
@@ -50,6 +52,8 @@ pub const RT_ITEM_STALLED: u32 = 8;
 pub const RT_ITEM_NETWORK: u32 = 16;
 pub const RT_GPU_NVML: u32 = 1;
 pub const RT_GPU_DRM: u32 = 2;
+pub const RT_TEXT_COMMAND_LINE: u32 = 1;
+pub const RT_TEXT_CWD: u32 = 2;
 pub const RT_TOP_CPU: u32 = 1;
 pub const RT_TOP_MEMORY: u32 = 2;
 pub const RT_TOP_IO: u32 = 3;
@@ -74,8 +78,6 @@ pub const RT_PROCESS_RUNNING: u32 = 2;
 pub const RT_PROCESS_NO_EXEC: u32 = 4;
 pub const RT_PROCESS_CUT: u32 = 8;
 pub const RT_PROCESS_OWN_IO: u32 = 16;
-pub const RT_TEXT_COMMAND_LINE: u32 = 1;
-pub const RT_TEXT_CWD: u32 = 2;
 pub const RT_TRACE_BACK_END_AUTO: u32 = 0;
 pub const RT_TRACE_BACK_END_BPF: u32 = 1;
 pub const RT_TRACE_BACK_END_PTRACE: u32 = 2;
@@ -204,6 +206,14 @@ extern "C" {
     pub fn rt_pid_tracker_new(
         out: *mut *mut rt_tracker,
         pid: i32,
+        opts: *const rt_opts,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_pids_tracker_new(
+        out: *mut *mut rt_tracker,
+        pids: *const i32,
+        count: usize,
         opts: *const rt_opts,
     ) -> ::std::os::raw::c_int;
 }
@@ -726,6 +736,14 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn rt_pid_text(
+        pid: i32,
+        text: u32,
+        buffer: *mut ::std::os::raw::c_char,
+        size: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn rt_pid_descendants(pid: i32, pids: *mut i32, count: *mut usize)
         -> ::std::os::raw::c_int;
 }
@@ -809,6 +827,24 @@ extern "C" {
         to: *const rt_metrics,
         out: *mut rt_delta,
         out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_row_diff(
+        struct_id: u32,
+        from: *const ::std::os::raw::c_void,
+        to: *const ::std::os::raw::c_void,
+        out: *mut ::std::os::raw::c_void,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_top(
+        t: *const rt_tracker,
+        order: u32,
+        array: *mut rt_process,
+        element_size: usize,
+        count: *mut usize,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]

@@ -71,6 +71,21 @@ pub fn pid_read(pid: i32, want: u64) -> io::Result<sys::rt_process> {
     Ok(out)
 }
 
+/// Returns a text of a process: an `RT_TEXT_` value says which. Arguments are separated by NUL.
+pub fn pid_text(pid: i32, text: u32) -> io::Result<Vec<u8>> {
+    let mut buffer = vec![0; 4096];
+    loop {
+        let mut size = buffer.len();
+        // SAFETY: buffer has room for so many bytes, and both outlive the call.
+        check(unsafe { sys::rt_pid_text(pid, text, buffer.as_mut_ptr().cast(), &mut size) })?;
+        if size <= buffer.len() {
+            buffer.truncate(size);
+            return Ok(buffer);
+        }
+        buffer.resize(size, 0);
+    }
+}
+
 /// Returns the descendants of a process, parents before their children.
 pub fn pid_descendants(pid: i32) -> io::Result<Vec<i32>> {
     let mut pids = vec![0; 64];

@@ -32,19 +32,27 @@ pub struct Options {
     pub pss_share: u32,
     /// Longest time that one such read may block a process, in microseconds; 0 means the default.
     pub pss_hold_us: u32,
-    /// Commands only: record every process, for [`crate::Command::processes`].
+    /// Commands: record every process, for [`crate::Command::processes`]. System: list the
+    /// processes, for [`Tracker::processes`] and [`Tracker::top`].
     pub list_processes: bool,
+    /// Follow all processes of the session of the process, and what they start.
+    pub session: bool,
 }
 
 impl Options {
     /// Call a function with the options in the form of the library.
     pub(crate) fn lend<T>(&self, call: impl FnOnce(&sys::rt_opts) -> T) -> io::Result<T> {
+        self.lend_with(0, call)
+    }
+
+    /// The same with more `RT_OPT_` bits.
+    fn lend_with<T>(&self, more: u32, call: impl FnOnce(&sys::rt_opts) -> T) -> io::Result<T> {
         let root = self
             .root
             .clone()
             .map(|root| CString::new(root.into_os_string().into_vec()))
             .transpose()?;
-        let mut flags = 0;
+        let mut flags = more;
         if self.no_children {
             flags |= sys::RT_OPT_NO_CHILDREN;
         }
@@ -59,6 +67,9 @@ impl Options {
         }
         if self.pss_reads {
             flags |= sys::RT_OPT_PSS_READS;
+        }
+        if self.session {
+            flags |= sys::RT_OPT_SESSION;
         }
         Ok(call(&sys::rt_opts {
             size: size_of::<sys::rt_opts>() as u32,
@@ -129,6 +140,16 @@ impl Tracker {
         Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
     }
 
+    /// Follow several processes and their descendants as one tree.
+    pub fn of_pids(pids: &[i32], options: &Options) -> io::Result<Tracker> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the pids and the options outlive the call.
+        check(options.lend(|opts| unsafe {
+            sys::rt_pids_tracker_new(&mut handle, pids.as_ptr(), pids.len(), opts)
+        })?)?;
+        Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
+    }
+
     /// Follow the calling process and its descendants.
     pub fn of_self() -> io::Result<Tracker> {
         Tracker::of_pid(std::process::id() as i32, &Options::default())
@@ -138,7 +159,11 @@ impl Tracker {
     pub fn of_system(options: &Options) -> io::Result<Tracker> {
         let mut handle = ptr::null_mut();
         // SAFETY: as in of_pid().
-        check(options.lend(|opts| unsafe { sys::rt_system_tracker_new(&mut handle, opts) })?)?;
+        let more = if options.list_processes { sys::RT_OPT_LIST_PROCESSES } else { 0 };
+        check(
+            options
+                .lend_with(more, |opts| unsafe { sys::rt_system_tracker_new(&mut handle, opts) })?,
+        )?;
         Ok(Tracker(NonNull::new(handle).expect("a tracker was made")))
     }
 
@@ -213,7 +238,26 @@ impl Tracker {
         }
     }
 
-    /// Members of the tree in the last sample.
+    /// The processes that used most between the last two samples, the largest first: as
+    /// differences. `order` is an `RT_TOP_` value.
+    pub fn top(&self, order: u32, count: usize) -> io::Result<Vec<sys::rt_process>> {
+        let mut rows = vec![sys::rt_process::default(); count];
+        let mut written = count;
+        // SAFETY: the array has room for so many rows.
+        check(unsafe {
+            sys::rt_tracker_top(
+                self.0.as_ptr(),
+                order,
+                rows.as_mut_ptr(),
+                size_of::<sys::rt_process>(),
+                &mut written,
+            )
+        })?;
+        rows.truncate(written);
+        Ok(rows)
+    }
+
+    /// Members of the tree in the last sample; of a system, its processes, if they are listed.
     pub fn processes(&self) -> io::Result<Vec<sys::rt_process>> {
         self.list(sys::rt_tracker_processes)
     }

@@ -182,6 +182,33 @@ fn pid_read_has_what_is_asked_for() {
 }
 
 #[test]
+fn top_of_the_system_has_its_processes() {
+    let options = Options { list_processes: true, ..Default::default() };
+    let mut tracker = Tracker::of_system(&options).unwrap();
+    tracker.sample().unwrap();
+    burn(Duration::from_millis(50));
+    tracker.sample().unwrap();
+    let rows = tracker.top(sys::RT_TOP_CPU, 100_000).unwrap();
+    let own = rows.iter().find(|row| row.pid == std::process::id() as i32).unwrap();
+    assert!(own.cpu_user_ns + own.cpu_system_ns >= 40_000_000);
+    assert_eq!(tracker.top(sys::RT_TOP_CPU, 2).unwrap().len(), 2);
+    assert!(tracker.processes().unwrap().iter().any(|row| row.pid == 1));
+}
+
+#[test]
+fn several_pids_are_one_tree() {
+    let (mut first, mut second) = (start_idle(), start_idle());
+    let pids = [first.id() as i32, second.id() as i32];
+    let mut tracker = Tracker::of_pids(&pids, &Options::default()).unwrap();
+    assert_eq!(tracker.sample().unwrap().raw().processes, 2);
+    assert_eq!(rtrack::pid_text(pids[0], sys::RT_TEXT_CWD).unwrap().first(), Some(&b'/'));
+    for child in [&mut first, &mut second] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
 fn pid_descendants_lists_grandchildren() {
     let options = Options::default();
     let command = Command::start(&["sh", "-c", "sleep 100; :"], &options).unwrap();
