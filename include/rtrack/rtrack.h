@@ -1677,8 +1677,8 @@ RT_API int rt_is_partition(const char *name);
  *
  *  @param pid process id in the caller's pid namespace. The id of a thread other than the leader
  *          is -ESRCH.
- *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS, VIRTUAL,
- *          USS, IDS, OPEN_FDS. 0 means CPU, RSS, FAULTS and THREADS.
+ *  @param want RT_HAS_ bits: CPU, RSS, PSS, PEAK_RSS, IO, IO_CALLS, FAULTS, CTXSW, THREADS,
+ *          VIRTUAL, USS, IDS, OPEN_FDS. 0 means CPU, RSS, FAULTS and THREADS.
  *  @param out receives the figures; untouched on error. `valid` has the bits of @p want, except for
  *          figures that could not be read in full.
  *  @param out_size sizeof(struct rt_process) as the caller was compiled with.

@@ -332,8 +332,8 @@ static void stamp(struct rt_metrics *m, const struct rti_now *started)
 	m->realtime_ns = started->realtime_ns + later_ns;
 }
 
-/* The clocks are read one after the other, and processes should not seem to start at another time in
- * each sample. So a small difference is kept out. */
+/* The clocks are read one after the other, and a process should not seem to start at another time
+ * in each sample. So a small difference is kept out. */
 static void note_boot(struct rt_tracker *t)
 {
 	uint64_t boot_ns = t->last.realtime_ns - t->last.boottime_ns;

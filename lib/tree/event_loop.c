@@ -13,10 +13,10 @@ void rti_tree_loop_init(struct rti_tree_loop_state *loop)
 	loop->root = -1;
 }
 
-/* Watch the root, and process events if there are any. Of several roots, none is watched. The pidfd of the root was opened before the
- * root was recognised, so that no process that reuses its pid is watched. A root that has ended
- * already shows at once. A kernel without pidfd, or a filter of system calls, is not the same as a
- * shortage: then events alone will do. */
+/* Watch the root, and process events if there are any. Of several roots, none is watched. The pidfd
+ * of the root was opened before the root was recognised, so that no process that reuses its pid is
+ * watched. A root that has ended already shows at once. A kernel without pidfd, or a filter of
+ * system calls, is not the same as a shortage: then events alone will do. */
 static int watch(struct rti_tree *tree)
 {
 	struct rti_tree_loop_state *loop = &tree->loop;

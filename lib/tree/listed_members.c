@@ -8,7 +8,6 @@
 #include "tree/scan/clock_read.h"
 #include "tree/scan/discovery.h"
 #include "tree/scan/new_members.h"
-#include "tree/tree.h"
 #include "util/visit.h"
 
 /* A pid that is reused shows the exited member until the end of this sample. */
@@ -59,27 +58,6 @@ static void drop_moved(struct rti_tree *tree)
 	}
 	if (has_moved)
 		rti_member_table_remove_exited(&tree->table, tree->ctx);
-}
-
-struct proc_list {
-	int (*each)(void *each_arg, int32_t pid);
-	void *each_arg;
-};
-
-static int pass_pid(void *arg, const char *name)
-{
-	const struct proc_list *list = arg;
-	int32_t pid = rti_path_number(name);
-
-	return pid > 0 ? list->each(list->each_arg, pid) : RTI_CONTINUE;
-}
-
-int rti_tree_list_all(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg)
-{
-	const struct rti_context *ctx = arg;
-	struct proc_list list = { each, each_arg };
-
-	return rti_procfs_list_dirs(ctx->procfs, RTI_PROC, pass_pid, &list);
 }
 
 /* A process that moves within what is listed may be missing from one pass, so a second pass has to

@@ -17,6 +17,7 @@
 #include "tree/gpu/gpu.h"
 #include "tree/scan/kernel_account.h"
 #include "tree/read/member_read.h"
+#include "tree/read/member_change.h"
 #include "tree/read/member_row.h"
 #include "tree/state/state.h"
 #include "tree/pure/strategy.h"
@@ -126,6 +127,7 @@ void rti_tree_account_root_exit(struct rti_tree *tree, int32_t pid, const struct
 	}
 	rti_ledger_keep_final(&tree->ledger, &root->account);
 	rti_exits_note_kept(tree, root, use ? RT_HAS_CPU | RT_HAS_FAULTS : 0);
+	rti_change_note_end(tree, root);
 	rti_report_exit(tree, root);
 	rti_memory_forget(&tree->memory, &tree->table, root);
 	rti_mark_exited(tree, root);

@@ -13,7 +13,6 @@
 #include "tree/gpu/gpu_peak.h"
 #include "tree/member/footprint.h"
 #include "tree/member/member_list.h"
-#include "tree/read/member_change.h"
 #include "tree/read/member_row.h"
 
 struct rti_fork_tracker;
@@ -31,9 +30,6 @@ struct rti_tree_opts {
 	uint32_t pss_share;   /* as in rt_opts */
 	uint32_t pss_hold_us; /* the same */
 };
-
-/* An rti_tree_list of all processes that /proc shows. arg: the struct rti_context of the tree. */
-int rti_tree_list_all(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg);
 
 /* Follow a tree. ctx must live as long as the tree. Returns 0; -ESRCH if there is no such process;
  * -EACCES if it is hidden; -ENOMEM; or another -errno. */

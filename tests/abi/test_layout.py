@@ -29,6 +29,7 @@ LARGEST = 4096
 WITHOUT_OWN_BIT = {
     # 0 is unknown, from any library.
     "rt_command_process.command_line_bytes", "rt_command_process.cwd_bytes",
+    "rt_process.start_realtime_ns", "rt_process.reserved_2",
     # An older library marks no difference by it.
     "rt_metrics.cpu_late_ns"}
 

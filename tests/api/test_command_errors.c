@@ -101,7 +101,7 @@ START_TEST(start_with_bad_tracker_options_is_refused)
 	const struct rt_opts bad[] = {
 		{ .size = size, .root = "/" },
 		{ .size = 4 },
-		{ .size = size, .flags = RT_OPT_PSS_READS << 1 },
+		{ .size = size, .flags = RT_OPT_SESSION },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(bad); i++) {

@@ -65,7 +65,7 @@ START_TEST(new_tracker_with_bad_options_is_refused)
 		{ .size = OPTS_0_1 - 1 },
 		{ .size = SIZE_LIMIT + 1 },
 		{ .size = size, .flags = UINT32_C(1) << 31 },
-		{ .size = size, .flags = RT_OPT_PSS_READS << 1 },
+		{ .size = size, .flags = UINT32_C(1) << 12 },
 		{ .size = size, .want = UINT64_C(1) << 63 },
 		{ .size = size, .reserved = 1 },
 	};

@@ -340,7 +340,7 @@ class Trees(unittest.TestCase):
             self.assertEqual(tracker.sample().processes, len(rows))
             child.kill()
 
-    def test_top_of_the_system_has_who_used_most(self) -> None:
+    def test_top_of_the_system_has_what_used_most(self) -> None:
         code = "import time\nwhile time.process_time() < 0.3: pass\nprint(flush=True); input()"
         with rtrack.SystemTracker(processes=True) as tracker, subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -374,7 +374,8 @@ class Trees(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.ESTALE)
 
     def test_several_pids_are_one_tree(self) -> None:
-        with subprocess.Popen(["sleep", "60"]) as first, subprocess.Popen(["sleep", "60"]) as second:
+        idle = ["sleep", "60"]
+        with subprocess.Popen(idle) as first, subprocess.Popen(idle) as second:
             with rtrack.PidTracker([second.pid, first.pid, second.pid]) as tracker:
                 rows = {row.pid for row in tracker.processes()}
             with rtrack.PidTracker(os.getpid(), session=True) as tracker:
@@ -390,6 +391,8 @@ class Trees(unittest.TestCase):
         arguments = ["sleep", "60"]
         with tempfile.TemporaryDirectory() as folder:
             with subprocess.Popen(arguments, cwd=folder) as child:
+                while not rtrack.pid_command_line(child.pid):  # it has not executed it yet
+                    time.sleep(0.01)
                 self.assertEqual(rtrack.pid_command_line(child.pid), arguments)
                 self.assertEqual(rtrack.pid_cwd(child.pid), os.path.realpath(folder))
                 child.kill()

@@ -146,7 +146,7 @@ START_TEST(reaped_process_has_no_text)
 }
 END_TEST
 
-static void become_nobody(void *arg)
+static void become_another(void *arg)
 {
 	(void)arg;
 	if (setuid(65534) < 0)
@@ -158,7 +158,7 @@ static void look_at_parent(void *arg)
 	int *result = arg;
 	size_t size = 0;
 
-	become_nobody(NULL);
+	become_another(NULL);
 	*result = rt_pid_text(getppid(), RT_TEXT_CWD, NULL, &size);
 }
 

@@ -149,7 +149,7 @@ static void check_order(const struct rt_process *rows, size_t count)
 		                  rows[i].cpu_user_ns + rows[i].cpu_system_ns);
 }
 
-/* Uses CPU time each time that it is told to, and says how much. */
+/* Uses CPU time, and says how much it had used before and after. */
 struct worker {
 	uint64_t before_ns, after_ns;
 };

@@ -12,6 +12,7 @@
 
 #include "collect/pid_stat.h"
 #include "os/pid_file.h"
+#include "tree/read/member_change.h"
 #include "tree/read/member_read.h"
 #include "tree/read/member_row.h"
 #include "tree/scan/clock_read.h"
@@ -336,6 +337,7 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 		m->exit.is_unattributed = account_orphan_exit(tree, m);
 	else if (!rti_ledger_account_exit(&tree->ledger, &m->account, &parent->account))
 		keep_last_seen(tree, m);
+	rti_change_note_end(tree, m);
 	rti_report_exit(tree, m);
 	tree->peak_rss_bytes = rti_max(tree->peak_rss_bytes, m->values.peak_rss_bytes);
 }

@@ -8,4 +8,7 @@
 /* Calls each() for every process that is a member now. Returns 0 or -errno. */
 typedef int rti_tree_list(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg);
 
+/* An rti_tree_list of all processes that /proc shows. arg: the struct rti_context of the tree. */
+int rti_tree_list_all(void *arg, int (*each)(void *each_arg, int32_t pid), void *each_arg);
+
 #endif

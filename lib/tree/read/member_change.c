@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What members have done since the sample before. A read of a member keeps what was known of its
- * counters; one that was not read has not run. */
+/* What is kept to see what members have done since the sample before. A read of a member keeps what
+ * was known of its counters; one that was not read has not run. */
 #include "tree/read/member_change.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/process_row.h"
-#include "tree/read/member_row.h"
 #include "tree/state/state.h"
 #include "util/array.h"
 
@@ -62,59 +61,5 @@ void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 	if (!m->exit.has_final_account) {
 		row->partial |= row->valid & tree->domains.counters;
 		row->valid &= ~tree->domains.counters;
-	}
-}
-
-/* Set the row of the sample before. What a process had used by then that was no member is not
- * known. */
-static void set_row_before(const struct rti_tree *tree, const struct rti_before_part *before,
-                           uint64_t since_ns, struct rt_process *from, struct rt_process *to)
-{
-	uint64_t counters = tree->domains.counters, began_ns;
-	struct rti_figures figures = { 0 };
-
-	*from = *to;
-	if (before->at_sample != tree->table.samples)
-		return;
-	if (before->is_new) {
-		from->valid |= to->partial | to->estimated;
-		from->partial = from->estimated = 0;
-		began_ns = to->start_ticks * tree->ctx->platform->tick_ns;
-		if (began_ns + tree->ctx->platform->tick_ns <= since_ns) {
-			to->partial |= to->valid & counters;
-			to->valid &= ~counters;
-			return;
-		}
-	} else {
-		from->valid = before->valid;
-		from->partial = before->partial;
-		from->estimated = before->estimated;
-	}
-	memcpy(figures.self, before->self, sizeof(before->self));
-	figures.children[RTI_CPU_USER] = before->reaped_user_ns;
-	figures.children[RTI_CPU_SYSTEM] = before->reaped_system_ns;
-	rti_process_row_set_counters(&figures, from);
-}
-
-void rti_tree_each_change(const struct rti_tree *tree, uint64_t since_ns,
-                          void (*each)(void *arg, const struct rt_process *from,
-                                       const struct rt_process *to),
-                          void *arg)
-{
-	struct rt_process from, to;
-
-	for (size_t i = 0; i < tree->rows.count; i++) {
-		const struct rti_member *m = &tree->table.members[i];
-
-		if (m->pid == tree->supervised.pid)
-			continue;
-		rti_set_sampled_row(tree, m, &to);
-		set_row_before(tree, &m->before, since_ns, &from, &to);
-		each(arg, &from, &to);
-	}
-	for (size_t i = 0; i < tree->ended.count; i++) {
-		to = tree->ended.rows[i].row;
-		set_row_before(tree, &tree->ended.rows[i].before, since_ns, &from, &to);
-		each(arg, &from, &to);
 	}
 }

@@ -3,10 +3,11 @@
 #include "tree/read/member_row.h"
 #include "tree/read/memory_figures.h"
 
+#include <string.h>
+
 #include "collect/pid_stat.h"
 #include "collect/process_row.h"
 #include "os/cpu_time.h"
-#include "tree/read/member_change.h"
 #include "tree/state/state.h"
 #include "util/visit.h"
 
@@ -61,11 +62,10 @@ static struct rti_member_row row_of(const struct rti_tree *tree, const struct rt
 	return row;
 }
 
-void rti_report_exit(struct rti_tree *tree, const struct rti_member *m)
+void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m)
 {
 	struct rti_member_row row;
 
-	rti_change_note_end(tree, m);
 	if (!tree->supervised.on_exit || m->pid == tree->supervised.pid)
 		return;
 	row = row_of(tree, m);
@@ -106,8 +106,8 @@ void rti_rows_keep(struct rti_tree *tree)
 	tree->rows.are_kept = true;
 }
 
-void rti_set_sampled_row(const struct rti_tree *tree, const struct rti_member *m,
-                         struct rt_process *out)
+static void set_sampled_row(const struct rti_tree *tree, const struct rti_member *m,
+                            struct rt_process *out)
 {
 	*out = m->values.figures.row;
 	fill_counters(m, out);
@@ -124,9 +124,63 @@ void rti_tree_each_sampled(const struct rti_tree *tree,
 
 		if (m->pid == tree->supervised.pid)
 			continue;
-		rti_set_sampled_row(tree, m, &row);
+		set_sampled_row(tree, m, &row);
 		if (each(arg, &row) != RTI_CONTINUE)
 			return;
+	}
+}
+
+/* Set the row of the sample before. What a process had used by then that was no member is not
+ * known. */
+static void set_row_before(const struct rti_tree *tree, const struct rti_before_part *before,
+                           uint64_t since_ns, struct rt_process *from, struct rt_process *to)
+{
+	uint64_t counters = tree->domains.counters, began_ns;
+	struct rti_figures figures = { 0 };
+
+	*from = *to;
+	if (before->at_sample != tree->table.samples)
+		return;
+	if (before->is_new) {
+		from->valid |= to->partial | to->estimated;
+		from->partial = from->estimated = 0;
+		began_ns = to->start_ticks * tree->ctx->platform->tick_ns;
+		if (began_ns + tree->ctx->platform->tick_ns <= since_ns) {
+			to->partial |= to->valid & counters;
+			to->valid &= ~counters;
+			return;
+		}
+	} else {
+		from->valid = before->valid;
+		from->partial = before->partial;
+		from->estimated = before->estimated;
+	}
+	memcpy(figures.self, before->self, sizeof(before->self));
+	figures.children[RTI_CPU_USER] = before->reaped_user_ns;
+	figures.children[RTI_CPU_SYSTEM] = before->reaped_system_ns;
+	rti_process_row_set_counters(&figures, from);
+}
+
+void rti_tree_each_change(const struct rti_tree *tree, uint64_t since_ns,
+                          void (*each)(void *arg, const struct rt_process *from,
+                                       const struct rt_process *to),
+                          void *arg)
+{
+	struct rt_process from, to;
+
+	for (size_t i = 0; i < tree->rows.count; i++) {
+		const struct rti_member *m = &tree->table.members[i];
+
+		if (m->pid == tree->supervised.pid)
+			continue;
+		set_sampled_row(tree, m, &to);
+		set_row_before(tree, &m->before, since_ns, &from, &to);
+		each(arg, &from, &to);
+	}
+	for (size_t i = 0; i < tree->ended.count; i++) {
+		to = tree->ended.rows[i].row;
+		set_row_before(tree, &tree->ended.rows[i].before, since_ns, &from, &to);
+		each(arg, &from, &to);
 	}
 }
 

@@ -30,9 +30,15 @@ void rti_tree_each(const struct rti_tree *tree,
 void rti_tree_each_sampled(const struct rti_tree *tree,
                            int (*each)(void *arg, const struct rt_process *row), void *arg);
 
-/* The row of one of them. For lib/tree alone. */
-void rti_set_sampled_row(const struct rti_tree *tree, const struct rti_member *m,
-                         struct rt_process *out);
+/* Call each() with two rows of every member of the last sample but our own supervisor, and of those
+ * that it found to have ended (state X): as of the sample before and as of the last one. The first
+ * row of a process that began after since_ns (CLOCK_BOOTTIME), the time of the sample before, has
+ * counters of 0; that of another one that was no member then has those of the last sample, which
+ * make a lower bound of 0. */
+void rti_tree_each_change(const struct rti_tree *tree, uint64_t since_ns,
+                          void (*each)(void *arg, const struct rt_process *from,
+                                       const struct rt_process *to),
+                          void *arg);
 
 /* Note at the end of a sample that the list has its members. For lib/tree alone. */
 void rti_rows_begin(struct rti_tree *tree);
@@ -44,8 +50,7 @@ void rti_rows_keep(struct rti_tree *tree);
 /* Whether a member with this pid runs, that is, has not exited and is no zombie. */
 bool rti_tree_is_running(const struct rti_tree *tree, int32_t pid);
 
-/* Note the row of a member that has exited, and report it to the command that asked for it, if any.
- * For lib/tree alone. */
-void rti_report_exit(struct rti_tree *tree, const struct rti_member *m);
+/* Report a member that has exited to the command that asked for it, if any. For lib/tree alone. */
+void rti_report_exit(const struct rti_tree *tree, const struct rti_member *m);
 
 #endif

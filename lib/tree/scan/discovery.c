@@ -521,9 +521,9 @@ void rti_discovery_init(struct rti_discovery_state *d)
 	};
 }
 
-/* root: 0 if there may be several. The kernel's account of the tree has the events, and what ends between two samples besides. Where
- * it cannot be had, the proc connector has the events alone. Without events the members are found
- * by scans. */
+/* The kernel's account of the tree has the events, and what ends between two samples besides. Where
+ * it cannot be had, the proc connector has the events alone: it needs the one root of the tree, or
+ * 0 if there may be several. Without events the members are found by scans. */
 static int open_events(struct rti_tree *tree, int32_t root)
 {
 	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
