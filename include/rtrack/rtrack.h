@@ -1173,8 +1173,8 @@ struct rt_metrics {
  *  @param out receives the sample.
  *  @param out_size sizeof(struct rt_metrics) as the caller was compiled with.
  *  @retval 0 success, possibly with clear bits
- *  @retval -ESRCH everything that the tracker followed has exited; @p out still receives the last
- *          totals
+ *  @retval -ESRCH everything that the tracker followed has exited: only zombies are left, or no
+ *          process; @p out still receives the totals
  *  @retval -EBUSY the tracker has a recorder, which samples it
  *  @retval -EFAULT @p t or @p out is NULL
  *  @retval -EINVAL @p out_size is shorter than the struct was in 0.1, or above 4096
@@ -1196,7 +1196,8 @@ struct rt_metrics {
  *          of children if no process has forked. Reads context switches at most ten times a
  *          second, and VmHWM too unless RSS shows a new peak. Walks page tables as
  *          rt_opts.pss_share allows. May read a large tree with a BPF program: see
- *          rt_metrics.source. */
+ *          rt_metrics.source.
+ *  @since 0.3 Returns -ESRCH, too, if all members are zombies. */
 RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 
 /** Peak poll: a quick check between two samples, for memory peaks and for new processes.

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collect/pid_stat.h"
 #include "tree/event_loop.h"
 #include "tree/exits/exit_accounting.h"
 #include "tree/gpu/gpu.h"
@@ -137,6 +138,19 @@ static void discover(struct rti_tree *tree)
 	}
 }
 
+/* A supervisor is about to reap the zombies of its tree, and a cgroup may get new members. */
+static bool has_ended(const struct rti_tree *tree)
+{
+	if (tree->reused_pids.is_lacking)
+		return false;
+	if (!tree->sums.has_zombie || tree->list || tree->supervised.pid)
+		return rti_tree_count(tree) == 0;
+	for (size_t i = 0; i < tree->table.count; i++)
+		if (!rti_pid_stat_is_zombie(&tree->table.members[i].stat))
+			return false;
+	return true;
+}
+
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out)
 {
 	rti_tree_loop_begin(&tree->loop);
@@ -171,7 +185,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	else
 		out->source = tree->batch_reader.batch ? RT_SOURCE_BPF : RT_SOURCE_PROC;
 	rti_tree_loop_end(tree);
-	return rti_tree_count(tree) || tree->reused_pids.is_lacking ? 0 : -ESRCH;
+	return has_ended(tree) ? -ESRCH : 0;
 }
 
 void rti_tree_begin_final(struct rti_tree *tree)

@@ -37,8 +37,8 @@ int rti_tree_new(struct rti_tree **out, const struct rti_context *ctx,
                  const struct rti_tree_opts *opts);
 void rti_tree_free(struct rti_tree *tree);
 
-/* Fill the figures of a sample. Returns 0, or -ESRCH if no member is
- * left; out holds the totals in both cases. */
+/* Fill the figures of a sample. Returns 0, or -ESRCH if no member is left, or only zombies are; out
+ * holds the totals in both cases. */
 int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *out);
 
 /* Say why a domain that is wanted is not complete in last, which is the last sample. Asks the

@@ -477,7 +477,7 @@ static void check_rounds(uint32_t kind, uint64_t interval_ms)
 	sample_until_done(tracker, &child, stage, interval_ms);
 	child_let_die(&child);
 
-	m = sample(tracker);
+	m = sample_ended(tracker);
 
 	check_growth(&m, &start, stage);
 	usage = end_with_rusage(&child);
@@ -518,7 +518,7 @@ START_TEST(tree_that_forks_while_it_is_attached_to_is_counted_once)
 	sample_until_done(tracker, &child, stage, 50);
 	child_let_die(&child);
 
-	m = sample(tracker);
+	m = sample_ended(tracker);
 
 	check_marks(&m);
 	end_ns = group_truth_cpu_ns(&stage->group);
@@ -552,7 +552,7 @@ START_TEST(process_that_executes_while_it_is_attached_to_is_counted_once)
 	sample_until_done(tracker, &child, stage, 50);
 	child_let_die(&child);
 
-	m = sample(tracker);
+	m = sample_ended(tracker);
 
 	check_marks(&m);
 	check_is_not_above(&m, stage);
@@ -593,13 +593,13 @@ START_TEST(trackers_of_one_tree_do_not_disturb_each_other)
 	sample_until_done(trackers[0], &child, stage, 100);
 	child_let_die(&child);
 
-	m = sample(trackers[0]);
-	of_text = sample(text);
+	m = sample_ended(trackers[0]);
+	of_text = sample_ended(text);
 
 	check_growth(&m, &starts[0], stage);
 	ck_assert_uint_le(get_sampled_ns(&of_text), get_sampled_ns(&m));
 	ck_assert_uint_le(of_text.minor_faults, m.minor_faults);
-	m = sample(trackers[2]);
+	m = sample_ended(trackers[2]);
 	check_growth(&m, &starts[2], stage);
 	child_end(&child);
 	rt_tracker_free(trackers[0]);

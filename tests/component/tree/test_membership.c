@@ -616,7 +616,7 @@ START_TEST(zombie_that_was_read_as_one_and_then_reaped_from_outside_lost_nothing
 	ended.state = 'Z';
 	fake_process_write(&fix.root, &ended);
 	clock_state.late_from = clock_state.calls + 2;
-	take_sample();
+	ck_assert_int_eq(try_sample(&m), -ESRCH);
 	fake_process_remove(&fix.root, 100);
 
 	ck_assert_int_eq(try_sample(&m), -ESRCH);

@@ -278,7 +278,7 @@ START_TEST(zombie_that_was_never_read_alive_has_no_peak_rss)
 	fake_process_write(&fix.root, &zombie);
 	track_process(102, 0);
 
-	m = take_sample();
+	ck_assert_int_eq(try_sample(&m), -ESRCH);
 
 	ck_assert_uint_eq((m.valid | m.partial) & RT_HAS_PEAK_RSS, 0);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PEAK_RSS), -ENODATA);
