@@ -3,11 +3,12 @@
 
 Usage: accuracy.py [--repeat N] [--only WORD]... [--tool NAME]... [--user NAME] [--size SIZE]
                    [--interval TIME] [--load N] [--markdown FILE] [--json FILE] [--quick]
---only selects the workloads with WORD in their name, --tool some tools and --user one user. With
-one of these the page is not written. --size is large, small or both. --interval is the time between
-samples of rtrack, e.g. 1 or 0.1. --load has N busy loops run beside all that. --quick runs a few
-workloads under rtrack alone, in their small size, and reports each as a test (TAP). The exit status
-is 1 if a result of rtrack was outside its tolerance, or claimed more than rtrack could know."""
+--only selects the workloads with WORD in their name, --tool some tools and --user one user. The
+tool "tracker", a tracker with default options, runs only if it is named. With one of these the page
+is not written. --size is large, small or both. --interval is the time between samples of rtrack,
+e.g. 1 or 0.1. --load has N busy loops run beside all that. --quick runs a few workloads under
+rtrack alone, in their small size, and reports each as a test (TAP). The exit status is 1 if a
+result of rtrack was outside its tolerance, or claimed more than rtrack could know."""
 from __future__ import annotations
 
 import argparse
@@ -22,7 +23,7 @@ from judge import problems
 from load import run_beside_load
 from report import METHODS, Report
 from runner import Result, Runner, Skip, User, copy_programs
-from tools import Rtrack, Tool, peers
+from tools import Rtrack, Tool, Tracker, peers
 from workloads import ALL, QUICK, Workload
 
 UNPRIVILEGED = User("an unprivileged user", 65534, 65534)
@@ -120,6 +121,7 @@ def measure_all(arguments: argparse.Namespace) -> int:
             Rtrack(programs / "examples/rtrack/rtrack", method) for method in METHODS]
         tools += [] if arguments.quick else peers(programs)
         tools = [tool for tool in tools if not arguments.tool or tool.name in arguments.tool]
+        tools += [Tracker(programs)] if Tracker.name in arguments.tool else []
         workloads = chosen_workloads(arguments)
         run_as, skips = users(programs)
         run_as = [user for user in run_as if arguments.user in user.name]

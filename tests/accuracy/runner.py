@@ -17,7 +17,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from groups import Groups, Use, cgroup_directory, read_keys
-from harness import BUILD, SUPERVISOR
+from harness import BUILD, SOURCE, SUPERVISOR
 from rule import Truth
 from tools import UNAVAILABLE, Figures, Tool
 from workloads import SETUID_COPY, Workload
@@ -99,7 +99,9 @@ def copy_programs(to: pathlib.Path) -> None:
     for program in (BUILD / "tests/accuracy").glob("accuracy-*"):
         if os.access(program, os.X_OK) and program.is_file():
             shutil.copy(program, to / program.name)
-    shutil.copy(pathlib.Path(__file__).with_name("poller.py"), to / "poller.py")
+    here = pathlib.Path(__file__).parent
+    for script in (here / "poller.py", here / "tracked.py", SOURCE / "examples/python/rtrack.py"):
+        shutil.copy(script, to / script.name)
     if os.getuid() == 0:
         copy = to / "setuid"
         shutil.copy(to / "accuracy-setuid_exec", copy)

@@ -104,6 +104,24 @@ class Psutil(Tool):
         return Figures(**json.loads(out.read_text()))
 
 
+class Tracker(Tool):
+    """A tracker with default options, by the binding for Python."""
+
+    name = "tracker"
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.directory = directory
+
+    def argv(self, command: Sequence[str], out: pathlib.Path,
+             options: Sequence[str]) -> List[str]:
+        interval = options[options.index("-i") + 1]
+        return ["env", f"RTRACK_LIBRARY={self.directory / 'lib/librtrack.so.0'}", sys.executable,
+                str(self.directory / "tracked.py"), str(out), interval, *command]
+
+    def read(self, out: pathlib.Path) -> Figures:
+        return Figures(complete=False, **json.loads(out.read_text()))
+
+
 def peers(directory: pathlib.Path) -> List[Tool]:
     """Return the other tools that are installed."""
     found: List[Tool] = []
