@@ -113,6 +113,7 @@ HAS_TREE_SWAP = 1 << 57
 OPT_NO_CHILDREN = 1 << 0
 OPT_NETWORK_FILESYSTEMS = 1 << 1
 OPT_PROCESS_EVENTS = 1 << 2
+OPT_NO_PROCESS_EVENTS = 1 << 9
 OPT_NO_MEMORY_READS = 1 << 3
 OPT_PSS_READS = 1 << 6
 OPT_SESSION = 1 << 7
@@ -138,6 +139,7 @@ REASON_LEFT_CGROUP = 1 << 10
 REASON_NO_SUPERVISOR = 1 << 11
 REASON_CLOCK_TICKS = 1 << 12
 REASON_ACCOUNT_RESET = 1 << 13
+REASON_PAST_UNKNOWN = 1 << 14
 
 PSS_READ = 1
 PSS_CACHED = 2
@@ -1002,10 +1004,12 @@ def _own_pid(root: Optional[_Path]) -> int:
     raise ValueError(f"{os.fsdecode(proc)} does not show this process: give its pid there")
 
 
-def _flags(children: bool, events: bool, memory_reads: bool, pss_reads: bool) -> int:
+def _flags(
+    children: bool, events: Optional[bool], memory_reads: bool, pss_reads: bool
+) -> int:
     return (
         (0 if children else OPT_NO_CHILDREN)
-        | (OPT_PROCESS_EVENTS if events else 0)
+        | {None: 0, True: OPT_PROCESS_EVENTS, False: OPT_NO_PROCESS_EVENTS}[events]
         | (0 if memory_reads else OPT_NO_MEMORY_READS)
         | (OPT_PSS_READS if pss_reads else 0)
     )
@@ -1203,10 +1207,12 @@ class PidTracker(Tracker):
     ``pid`` may be a list of several, which are then one tree. With ``session`` it is any process of
     a session, or its number, and all processes of the session are followed.
 
-    With ``events`` the tracker receives an event from the kernel for every fork and exit, if the
-    caller is permitted to receive them. Then even very short-lived processes are counted, provided
-    that sample() or glance() is called often enough. With ``root``, ``pid`` is the number below it,
-    and the caller is found by its proc/self; ValueError if it is not there.
+    The tracker receives an event from the kernel for every fork and exit, if the caller is
+    permitted to receive them. Then even very short-lived processes are counted, provided that
+    sample() or glance() is called often enough. With ``events`` it insists, and has BPF programs
+    account for the tree where it can; with ``events=False`` it receives none. With ``root``,
+    ``pid`` is the number below it, and the caller is found by its proc/self; ValueError if it is
+    not there.
 
     ``pss_share`` and ``pss_hold_us`` limit the cost of walking page tables, as in struct rt_opts.
     Without ``memory_reads`` none is walked: then the footprint is estimated where processes share
@@ -1222,7 +1228,7 @@ class PidTracker(Tracker):
         *,
         children: bool = True,
         session: bool = False,
-        events: bool = False,
+        events: Optional[bool] = None,
         io_with_reaped: bool = False,
         root: Optional[_Path] = None,
         want: int = 0,

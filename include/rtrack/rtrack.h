@@ -316,7 +316,8 @@ struct rt_tracker;
  * A dead server then blocks one helper thread, but never a sample. @since 0.1 */
 #define RT_OPT_NETWORK_FILESYSTEMS 0x2U
 
-/** rt_opts.flags, pid tracker: have the kernel report every process of the tree, if the caller may.
+/** rt_opts.flags, pid tracker: insist that the kernel reports every process of the tree, if the
+ * caller may. Without it, a tracker receives events as RT_OPT_NO_PROCESS_EVENTS describes.
  *
  * With CAP_BPF and CAP_PERFMON, Linux 6.2 and the BPF plug-in, BPF programs account for every
  * thread of the tree from the moment that the tracker is made, in containers too. The programs are
@@ -341,6 +342,20 @@ struct rt_tracker;
  * fork on the system takes about a microsecond longer. @since 0.2
  * @since 0.3 BPF programs account for the tree where they can be loaded. */
 #define RT_OPT_PROCESS_EVENTS 0x4U
+
+/** rt_opts.flags, pid tracker: receive no process events.
+ *
+ * By default, a tracker that follows descendants receives those of the proc connector if it may:
+ * see RT_OPT_PROCESS_EVENTS. It never loads BPF programs for that. Eight trackers of a process do
+ * so, each with a buffer of 1 MiB, or 400 kB if the caller may have no more. It holds the forks and
+ * exits of 600 processes of the system, or 250. If it overflows between two samples, the tracker
+ * unsubscribes, and finds new members by scans from then on: RT_REASON_EVENTS_LOST. Fork and exit
+ * of any process on the system take some 2 us longer for each such tracker.
+ *
+ * Without events, counters are lower bounds once the tree has forked (RT_REASON_ORPHANS_UNSEEN);
+ * rt_tracker_obstacle() says why there are none. With this flag, the tracker has no socket, and no
+ * fork on the system takes longer. Not with RT_OPT_PROCESS_EVENTS. @since 0.3 */
+#define RT_OPT_NO_PROCESS_EVENTS 0x200U
 
 /** rt_opts.flags, pid tracker: never walk the page tables of a process, as `smaps` and
  * `smaps_rollup` do. The footprint is estimated from `statm`, `stat` and `status`. @since 0.3 */
@@ -449,13 +464,16 @@ struct rt_opts {
  *  start time, so it never takes a process that reuses the pid for the member. A descendant stays
  *  a member when its parent exits. The usage of members that have exited stays in the totals.
  *
+ *  What a tree used before its tracker was made is known in part: see RT_REASON_PAST_UNKNOWN.
+ *  rt_command_start() follows a program from its start.
+ *
  *  @param out receives the tracker, or NULL on failure. Free it with rt_tracker_free().
  *  @param pid process id in the caller's pid namespace (or in the namespace of rt_opts.root).
  *  @param opts options; NULL means all defaults.
  *  @retval 0 success
  *  @retval -EFAULT @p out is NULL
  *  @retval -EINVAL @p pid is negative or zero, or an option is unknown, of the other kind of
- *          tracker, or has a wrong size
+ *          tracker, contradicts another, or has a wrong size
  *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
  *  @retval -ESRCH no such process
  *  @retval -ENOENT there is no proc file system under the root
@@ -466,7 +484,9 @@ struct rt_opts {
  *
  *  rt_opts.message says more about a failure.
  *
- *  Cost: one directory handle, one file read. @since 0.1 */
+ *  Cost: one directory handle, one file read; with process events, a socket and 0.1 ms.
+ *  @since 0.1
+ *  @since 0.3 Receives process events: see RT_OPT_NO_PROCESS_EVENTS. */
 RT_API int rt_pid_tracker_new(struct rt_tracker **out, int32_t pid, const struct rt_opts *opts);
 
 /** Follow several processes and all their descendants, as one tree.
@@ -607,10 +627,16 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * @since 0.3 Cleared once all processes that were skipped have become members. Stays if one of them
  * exited before, or if it is not known which ones were skipped. */
 #define RT_REASON_MEMBERS_SKIPPED 0x10U
-/** rt_outcome only: with the accounting method that was used, an orphan that started and exited
- * between two samples would not have been seen.
+/** Processes that started and exited between two samples may be in no account.
+ *
+ * Without process events, an orphan among them is not seen. So a tracker sets this once a member
+ * has a child, or was seen to have reaped one. With the events of the proc connector it is set if
+ * such processes have lived for more than a thousandth of the CPU time, and nothing proves that
+ * they were waited for. E.g.: a shell ran a program and has exited, both since the last sample. The
+ * counters are lower bounds (`partial`) then.
  * @since 0.1
- * @since 0.2 Not set at RT_ACCOUNTING_POLL if RT_OPT_PROCESS_EVENTS received all events. */
+ * @since 0.2 Not set at RT_ACCOUNTING_POLL if RT_OPT_PROCESS_EVENTS received all events.
+ * @since 0.3 Also in rt_metrics. Until then in rt_outcome alone. */
 #define RT_REASON_ORPHANS_UNSEEN 0x20U
 /** rt_outcome only: nothing is known to be missing, but that cannot be verified.
  *
@@ -634,11 +660,11 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * the tree and process events cannot be received.
  *
  * E.g.: the caller has no CAP_BPF, and is in a container. New members are found by scans, so an
- * orphan that starts and exits between two samples is not seen. If neither this bit nor
- * RT_REASON_EVENTS_LOST is set, the tracker has received all events since it was created, and
- * rt_metrics.processes_seen is exact: the processes of the tree that were alive at the first
- * sample, and all that they have forked since. Clears no bit of `valid` but RT_HAS_PROCESSES_SEEN.
- * @since 0.3 */
+ * orphan that starts and exits between two samples is not seen. If RT_OPT_PROCESS_EVENTS is set,
+ * and neither this bit nor RT_REASON_EVENTS_LOST is, the tracker has received all events since it
+ * was created, and rt_metrics.processes_seen is exact: the processes of the tree that were alive at
+ * the first sample, and all that they have forked since. Clears no bit of `valid` but
+ * RT_HAS_PROCESSES_SEEN. @since 0.3 */
 #define RT_REASON_EVENTS_UNHEARD 0x200U
 /** rt_outcome only: a process has moved to another cgroup (v2), and it is not known whether every
  * process was waited for. The account of the program's cgroup lacks what it used there.
@@ -669,6 +695,13 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
  * has since. RT_HAS_CPU is in `partial` from then on. An account that has more at the next sample
  * than before it was set back does not show it. @since 0.3 */
 #define RT_REASON_ACCOUNT_RESET 0x2000U
+/** rt_metrics only: the tree ran before the tracker was made, and what it used then may be in no
+ * account. E.g.: a server has started workers that were orphans.
+ *
+ * The counters are lower bounds (`partial`), but what rt_diff() finds is not. Not set if the first
+ * sample proves that nothing is missing: no member is a zombie, ignores SIGCHLD or has reaped a
+ * child. See rt_metrics.account_start_realtime_ns. @since 0.3 */
+#define RT_REASON_PAST_UNKNOWN 0x4000U
 /** @} */
 
 /** rt_metrics.pss_source: this sample read all of it. @since 0.2 */
@@ -724,7 +757,10 @@ struct rt_metrics {
 	/** Counter, RT_HAS_CPU. Tree: user mode time of all members, exited ones included, and of
 	 * the children that they waited for. Source: the CPU clock of each process, split as the
 	 * kernel splits it; `stat` cutime. System: `stat` user and nice, which include guest time.
-	 * Cgroup: `cpu.stat`; `cpuacct.usage`, split as in `cpuacct.stat`. */
+	 * Cgroup: `cpu.stat`; `cpuacct.usage`, split as in `cpuacct.stat`.
+	 * @since 0.3 The bit of a tree is in `partial`, too, if more than a fiftieth is of threads
+	 * that have ended: the kernel does not account for their last moments. If context switches
+	 * are not wanted, that is known only of a tree without threads. */
 	uint64_t cpu_user_ns;
 	/** Counter, RT_HAS_CPU. The same in kernel mode. System: `stat` system, irq and softirq. */
 	uint64_t cpu_system_ns;
@@ -783,8 +819,8 @@ struct rt_metrics {
 	 * `partial`. Under a supervisor it is in `partial` until the program and all that it
 	 * started have exited, because the supervisor counts with a delay. At RT_ACCOUNTING_BPF
 	 * it is in `valid`, unless the kernel had no memory to mark a process.
-	 * @since 0.2 All processes of the tree so far, if process events are received
-	 * (RT_OPT_PROCESS_EVENTS, or a command under a supervisor).
+	 * @since 0.2 All processes of the tree so far, if process events are received (as by
+	 * default, or of a command under a supervisor).
 	 * @since 0.3 Has a bit of its own. Until then it had the bit of `processes`. */
 	uint64_t processes_seen;
 	/** Gauge, RT_HAS_THREADS. `stat` num_threads. System: the total in `loadavg`. */
@@ -1165,6 +1201,19 @@ struct rt_metrics {
 	 * can drop: caches of file names and inodes. `memory.stat` slab_reclaimable; v1 has none.
 	 * @since 0.3 */
 	uint64_t cgroup_memory_slab_reclaimable_bytes;
+
+	/** Tree: CLOCK_REALTIME from which on the counters have all that the tree has used, as far
+	 * as is known. It is the start of the root, or of the command. If the past of the tree is
+	 * not known (RT_REASON_PAST_UNKNOWN), it is the first sample. 0: unknown, and not a tree.
+	 * @since 0.3 */
+	uint64_t account_start_realtime_ns;
+	/** RT_HAS_ bits of counters in `partial` that have all that was used since
+	 * account_start_realtime_ns. rt_diff() takes them as it takes `valid` ones. @since 0.3 */
+	uint64_t since_valid;
+	/** RT_HAS_ bits of counters in `partial` that have a lower bound of that, and what they
+	 * lack will be in no later sample. So rt_diff() makes lower bounds of them, too.
+	 * @since 0.3 */
+	uint64_t since_partial;
 };
 
 /** Measure once.
@@ -1870,6 +1919,9 @@ struct rt_delta {
  *
  *  Pure arithmetic: reads no file and no clock, and needs no tracker. The samples may come from
  *  another process or from a file.
+ *
+ *  A difference of lower bounds may be above or below the truth, so it is in `estimated`. Unless
+ *  rt_metrics.since_valid or since_partial says that what is missing is in no later sample.
  *
  *  @param from the earlier sample.
  *  @param to the later sample. The same instant is allowed and has no rate.

@@ -143,15 +143,17 @@ static uint64_t domains_of_counters(void)
 }
 
 /* A difference is as doubtful as the more doubtful of its samples. If the earlier one is a lower
- * bound, what it lacked may be in the later one: the difference may be too high.
+ * bound, what it lacked may be in the later one: the difference may be too high. Unless it is known
+ * that this never comes.
  * E.g.: a child has used 80 ms that no file shows until its parent waits for it. */
 static void set_masks(const struct rt_metrics *from, const struct rt_metrics *to,
                       struct rt_delta *out)
 {
 	uint64_t known = known_domains(from) & known_domains(to);
-	uint64_t may_be_late = from->partial & domains_of_counters();
+	uint64_t may_be_late =
+	    from->partial & domains_of_counters() & ~(from->since_valid | from->since_partial);
 
-	out->valid = from->valid & to->valid;
+	out->valid = (from->valid | from->since_valid) & (to->valid | to->since_valid);
 	out->estimated = known & (from->estimated | to->estimated | may_be_late);
 	out->partial = known & ~out->valid & ~out->estimated;
 }

@@ -10,8 +10,8 @@
 #include "system/system.h"
 
 #define FLAGS_OF_TREES                                                                             \
-	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_MEMORY_READS |                     \
-	 RT_OPT_IO_WITH_REAPED | RT_OPT_PSS_READS | RT_OPT_SESSION)
+	(RT_OPT_NO_CHILDREN | RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PROCESS_EVENTS |                   \
+	 RT_OPT_NO_MEMORY_READS | RT_OPT_IO_WITH_REAPED | RT_OPT_PSS_READS | RT_OPT_SESSION)
 #define FLAGS_OF_SYSTEM (RT_OPT_NETWORK_FILESYSTEMS | RT_OPT_OWN_LIMITS | RT_OPT_LIST_PROCESSES)
 #define FLAGS_OF_CGROUPS (RT_OPT_NO_MEMORY_READS | RT_OPT_PSS_READS)
 
@@ -63,6 +63,13 @@ uint32_t rti_kind_flags(uint32_t kind)
 	default:
 		return 0;
 	}
+}
+
+bool rti_flags_are_opposed(uint32_t flags)
+{
+	const uint32_t both = RT_OPT_PROCESS_EVENTS | RT_OPT_NO_PROCESS_EVENTS;
+
+	return (flags & both) == both;
 }
 
 uint64_t rti_known_domains(void)

@@ -74,6 +74,8 @@ void rti_opts_error_add(struct rti_text *text, const struct rt_opts *opts, uint3
 		rti_say(text, RTI_CAUSE_TRACKER_TOO_LONG, 0, &values);
 	else if (opts->flags & ~rti_kind_flags(kind))
 		add_flags(text, opts->flags & ~rti_kind_flags(kind), kind);
+	else if (rti_flags_are_opposed(opts->flags))
+		rti_say(text, RTI_CAUSE_TRACKER_FLAGS_OPPOSED, 0, &values);
 	else if (opts->reserved || opts->reserved_2)
 		rti_say(text, RTI_CAUSE_TRACKER_RESERVED, 0, &values);
 	else if (unknown)

@@ -42,8 +42,8 @@ static int copy_opts(struct rt_opts *out, uint32_t kind, const struct rt_opts *i
 		memcpy(out, in, sizeof(*out));
 		return err;
 	}
-	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || out->reserved || out->reserved_2 ||
-	                 out->want & ~rti_known_domains()))
+	if (err == 0 && (out->flags & ~rti_kind_flags(kind) || rti_flags_are_opposed(out->flags) ||
+	                 out->reserved || out->reserved_2 || out->want & ~rti_known_domains()))
 		err = -EINVAL;
 	if (err == 0 && (out->flags & (RT_OPT_SESSION | RT_OPT_NO_CHILDREN)) ==
 	                    (RT_OPT_SESSION | RT_OPT_NO_CHILDREN))

@@ -91,6 +91,8 @@ struct rti_figures {
 	uint64_t shared_bytes, size_bytes;
 	/* With RT_HAS_PEAK_RSS: the part of shared_bytes that is no file; and what is in no RSS. */
 	uint64_t shmem_bytes, swap_bytes, hugetlb_bytes;
+	/* With RT_HAS_CTXSW, unless from a row: CPU time of threads that have ended. */
+	uint64_t ended_run_ns;
 	bool ignores_sigchld : 1;
 	/* With RT_HAS_CPU: its own two CPU times, and the two of what it has reaped, were read in
 	 * whole clock ticks. Each may lack almost a tick. */

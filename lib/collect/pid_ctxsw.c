@@ -37,6 +37,7 @@ static int collect(const struct rti_context *ctx, const struct rti_target *targe
 		return err;
 	out->self[RTI_VOLUNTARY] = sum.voluntary;
 	out->self[RTI_INVOLUNTARY] = sum.involuntary;
+	out->ended_run_ns = sum.ended_run_ns;
 	*(sum.is_complete ? &out->valid : &out->partial) |= RT_HAS_CTXSW;
 	return sum.is_complete ? 0 : -ENODATA;
 }

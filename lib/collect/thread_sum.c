@@ -9,6 +9,7 @@
 #include "os/pid_file.h"
 #include "os/procfs.h"
 #include "parse/scan.h"
+#include "util/arith.h"
 #include "util/visit.h"
 
 struct threads {
@@ -137,8 +138,12 @@ int rti_thread_sum_read(const struct rti_context *ctx, int32_t pid, unsigned wan
 	    rti_procfs_list(ctx->procfs, RTI_PROC, rti_pid_path(pid, "task").text, add_thread, &t);
 	if (err < 0)
 		return err == -ENOENT ? -ESRCH : err;
+	out->ended_run_ns = clock.total_ns;
+	if (t.has_run_time)
+		out->ended_run_ns =
+		    rti_subtract_saturated(clock.total_ns, t.run_ns + t.late_run_ns);
 	out->is_complete = !t.has_vanished && t.faults >= stat.minflt + stat.majflt &&
-	                   (!t.has_run_time || t.run_ns + t.late_run_ns >= clock.total_ns);
+	                   (!t.has_run_time || out->ended_run_ns == 0);
 	return 0;
 }
 

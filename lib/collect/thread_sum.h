@@ -14,7 +14,8 @@
 struct rti_thread_sum {
 	uint64_t voluntary, involuntary;
 	struct rti_pid_io io;
-	bool is_complete; /* no thread has exited, as far as faults and run time show */
+	uint64_t ended_run_ns; /* CPU time of the process that live threads do not have */
+	bool is_complete;      /* no thread has exited, as far as faults and run time show */
 };
 
 #define RTI_THREAD_SUM_SWITCHES (1u << 0)

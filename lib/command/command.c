@@ -251,7 +251,7 @@ static int make_tracker(struct start *s)
 	known.size = sizeof(known); /* the caller's struct may be longer */
 	known.message = NULL;       /* the message of the command has it */
 	/* The supervisor receives the events, or we subscribe to them. */
-	known.flags &= ~RT_OPT_PROCESS_EVENTS;
+	known.flags = (known.flags & ~RT_OPT_PROCESS_EVENTS) | RT_OPT_NO_PROCESS_EVENTS;
 	if (err == 0)
 		err = rt_pid_tracker_new(&c->tracker, platform.getpid(), &known);
 	if (err < 0)

@@ -13,12 +13,15 @@
 #include "os/platform.h"
 #include "parse/netlink.h"
 
-#define BUFFER_BYTES (8 << 20) /* some 10,000 events; the kernel grants most users less */
-#define EVENT_BYTES 1024       /* the most that a message takes of it (Linux 6.18: 832) */
-#define MESSAGE_BYTES 128      /* longer than any message (Linux 6.18: 76) */
-#define ACK_OFFSET 28          /* of cn_msg.ack; an answer has one more than the request */
-#define MESSAGES_PER_CALL 16   /* of recvmmsg(); they lie on the stack of the host's thread */
-#define FAILURES_MAX 16        /* in one call here; a filter of system calls may fail each */
+/* What SO_RCVBUF is set to: the kernel doubles it, and grants most users less. Some 20,000 events,
+ * and 1,250. */
+#define BUFFER_BYTES (8 << 20)
+#define SMALL_BUFFER_BYTES (1 << 19)
+#define EVENT_BYTES 1024     /* the most that a message takes of it (Linux 6.18: 832) */
+#define MESSAGE_BYTES 128    /* longer than any message (Linux 6.18: 76) */
+#define ACK_OFFSET 28        /* of cn_msg.ack; an answer has one more than the request */
+#define MESSAGES_PER_CALL 16 /* of recvmmsg(); they lie on the stack of the host's thread */
+#define FAILURES_MAX 16      /* in one call here; a filter of system calls may fail each */
 
 /* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
  * member may follow. Since Linux 6.6 a subscriber may choose its events. */
@@ -154,7 +157,7 @@ static int subscribe(int fd, int (*attach)(int fd, unsigned also), unsigned also
 {
 	const struct rti_sockaddr_nl group = { .nl_family = AF_NETLINK,
 		                               .nl_groups = RTI_CN_IDX_PROC };
-	const int bytes = BUFFER_BYTES;
+	const int bytes = also & RTI_EVENTS_CHEAP ? SMALL_BUFFER_BYTES : BUFFER_BYTES;
 	struct rti_sockaddr_nl self = { 0 };
 	socklen_t self_len = sizeof(self);
 	int err;
@@ -192,7 +195,10 @@ static int open_events(int (*attach)(int fd, unsigned also), unsigned also, uint
 int rti_events_open(unsigned also, int64_t *ahead_ns)
 {
 	int64_t unused_ns;
-	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXEC | RTI_EVENT_WHAT_EXIT;
+	uint32_t events = RTI_EVENT_WHAT_FORK | RTI_EVENT_WHAT_EXIT;
+
+	if (!(also & RTI_EVENTS_CHEAP))
+		events |= RTI_EVENT_WHAT_EXEC;
 
 	if (also & RTI_EVENTS_NAMES)
 		events |= RTI_EVENT_WHAT_COMM;

@@ -129,12 +129,27 @@ static void explain_events(const struct rti_tree *tree, uint32_t reasons,
 	} else if (tree->ctx->procfs->is_foreign) {
 		out->cause = RTI_CAUSE_EVENTS_UNHEARD;
 		out->error = -EOPNOTSUPP;
-	} else if (reasons & RT_REASON_EVENTS_UNHEARD || shared) {
+	} else if (tree->discovery.events_error == -EUSERS) {
+		out->cause = RTI_CAUSE_EVENTS_MANY;
+		out->error = -EUSERS;
+	} else if (tree->discovery.events_error || shared) {
 		out->cause = RTI_CAUSE_EVENTS_UNHEARD;
 		out->error = tree->discovery.events_error;
 	} else {
 		out->cause = RTI_CAUSE_EVENTS_OFF;
 	}
+}
+
+/* Of a counter that lacks processes that no sample saw. */
+static void explain_unseen(const struct rti_tree *tree, uint32_t reasons,
+                           struct rti_explanation *out)
+{
+	if (!(reasons & RT_REASON_ORPHANS_UNSEEN))
+		out->cause = RTI_CAUSE_THREADS;
+	else if (rti_fork_tracker_is_complete(&tree->discovery.fork_tracker))
+		out->cause = RTI_CAUSE_UNPROVEN;
+	else
+		explain_events(tree, reasons, out);
 }
 
 /* What no read failed for. */
@@ -171,6 +186,10 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		out->cause = RTI_CAUSE_SIGCHLD;
 	} else if (last->reasons & RT_REASON_CLOCK_TICKS && has == RT_HAS_CPU) {
 		out->cause = RTI_CAUSE_TICKS;
+	} else if (last->since_partial & has) {
+		explain_unseen(tree, last->reasons, out);
+	} else if (last->since_valid & has) {
+		out->cause = RTI_CAUSE_PAST;
 	} else if (has & (RT_HAS_CTXSW | RT_HAS_PEAK_RSS)) {
 		out->cause = RTI_CAUSE_UNREPORTED;
 	} else if (has == RT_HAS_PROCESSES_SEEN) {

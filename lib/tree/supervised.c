@@ -37,7 +37,11 @@ int rti_tree_attach_command(struct rti_tree *tree, const struct rti_tree_command
 {
 	struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
 	int err = rti_replace_root(&tree->table, tree->ctx, command->root);
+	struct rti_now now;
 
+	tree->ctx->platform->now(&now);
+	tree->is_of_command = true;
+	tree->past.start_realtime_ns = now.realtime_ns;
 	if (command->root)
 		rti_memory_set_root(&tree->memory, command->root);
 	tree->supervised.pid = command->supervisor_pid;

@@ -30,8 +30,9 @@ WITHOUT_OWN_BIT = {
     # 0 is unknown, from any library.
     "rt_command_process.command_line_bytes", "rt_command_process.cwd_bytes",
     "rt_process.start_realtime_ns", "rt_process.reserved_2",
+    "rt_metrics.account_start_realtime_ns",
     # An older library marks no difference by it.
-    "rt_metrics.cpu_late_ns"}
+    "rt_metrics.cpu_late_ns", "rt_metrics.since_partial", "rt_metrics.since_valid"}
 
 
 class Row(NamedTuple):

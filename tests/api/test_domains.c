@@ -108,7 +108,9 @@ END_TEST
 /* A program of before 0.3 reads processes_seen under the bit of `processes`. */
 START_TEST(tracker_that_wants_processes_has_processes_seen)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_PROCESSES };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_NO_PROCESS_EVENTS,
+		                      .want = RT_HAS_PROCESSES };
 	struct rt_tracker *tracker;
 	struct rt_metrics m;
 
@@ -132,6 +134,7 @@ static const uint32_t kind_of_flag[] = {
 	[6] = RT_KIND_PID,    /* RT_OPT_PSS_READS */
 	[7] = RT_KIND_PID,    /* RT_OPT_SESSION */
 	[8] = RT_KIND_SYSTEM, /* RT_OPT_LIST_PROCESSES */
+	[9] = RT_KIND_PID,    /* RT_OPT_NO_PROCESS_EVENTS */
 };
 
 START_TEST(flag_of_the_other_kind_is_refused)

@@ -359,8 +359,9 @@ static struct rt_tracker *attach(pid_t pid)
 static void check_marks(const struct rt_metrics *m)
 {
 	ck_assert_uint_eq(m->source, RT_SOURCE_BPF_ACCOUNT);
-	ck_assert_uint_eq(m->reasons, 0);
-	ck_assert_uint_eq(m->valid & (COUNTERS | RT_HAS_PROCESSES_SEEN),
+	/* The tree has reaped children before. */
+	ck_assert_uint_eq(m->reasons & ~(uint32_t)RT_REASON_PAST_UNKNOWN, 0);
+	ck_assert_uint_eq((m->valid | m->since_valid) & (COUNTERS | RT_HAS_PROCESSES_SEEN),
 	                  COUNTERS | RT_HAS_PROCESSES_SEEN);
 }
 

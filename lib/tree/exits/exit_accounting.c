@@ -339,6 +339,8 @@ static void account_exit(struct rti_tree *tree, struct rti_member *m)
 		keep_last_seen(tree, m);
 	rti_change_note_end(tree, m);
 	rti_report_exit(tree, m);
+	tree->kept_ended_run_ns =
+	    rti_add_saturated(tree->kept_ended_run_ns, m->values.figures.ended_run_ns);
 	tree->peak_rss_bytes = rti_max(tree->peak_rss_bytes, m->values.peak_rss_bytes);
 }
 

@@ -434,7 +434,8 @@ void rti_discover_members(struct rti_tree *tree, rti_batch_ask *ask)
 	 * these members are known. */
 	if (is_first && rti_fork_tracker_is_complete(&d->fork_tracker)) {
 		rti_fork_tracker_poll(&d->fork_tracker);
-		find_members(tree, ask);
+		if (rti_fork_tracker_has_new(&d->fork_tracker))
+			find_members(tree, ask);
 	}
 	if (d->is_short_of_files && tree->table.files_cached > 0) {
 		rti_member_table_drop_files(&tree->table, tree->ctx);
@@ -521,15 +522,18 @@ void rti_discovery_init(struct rti_discovery_state *d)
 	};
 }
 
-/* The kernel's account of the tree has the events, and what ends between two samples besides. Where
- * it cannot be had, the proc connector has the events alone: it needs the one root of the tree, or
- * 0 if there may be several. Without events the members are found by scans. */
+/* If the caller insists, the kernel's account of the tree has the events, and what ends between two
+ * samples besides. Where it cannot be had, and by default, the proc connector has the events alone:
+ * to load the programs of the account takes 90 ms or more. The account needs the one root of the
+ * tree, or 0 if there may be several. Without events the members are found by scans. */
 static int open_events(struct rti_tree *tree, int32_t root)
 {
 	struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
 
 	if (tree->ctx->procfs->is_foreign)
 		return -EOPNOTSUPP;
+	if (!(tree->ctx->flags & RT_OPT_PROCESS_EVENTS))
+		return rti_fork_tracker_subscribe_by_default(events);
 	if (root && rti_kernel_account_open(&tree->kernel_account, root) == 0) {
 		if (rti_fork_tracker_use_account(events, tree->kernel_account.programs) == 0)
 			return 0;
@@ -548,9 +552,9 @@ int rti_discover_roots(struct rti_tree *tree, const int32_t *pids, size_t count)
 
 	d->has_many_roots = count > 1 || ctx->flags & RT_OPT_SESSION;
 	d->is_followed = !(ctx->flags & RT_OPT_NO_CHILDREN);
-	if (ctx->flags & RT_OPT_PROCESS_EVENTS && d->is_followed)
+	if (d->is_followed && !(ctx->flags & RT_OPT_NO_PROCESS_EVENTS))
 		d->events_error = open_events(tree, d->has_many_roots ? 0 : pids[0]);
-	if (d->events_error < 0)
+	if (d->events_error < 0 && ctx->flags & RT_OPT_PROCESS_EVENTS)
 		tree->reasons |= RT_REASON_EVENTS_UNHEARD;
 	err = ctx->flags & RT_OPT_SESSION ? rti_add_session(tree, pids[0])
 	                                  : rti_add_roots(tree, pids, count);

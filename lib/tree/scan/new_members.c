@@ -154,7 +154,9 @@ static bool was_there(const struct rti_member_table *table, const struct rti_con
 
 /* The event of its fork makes a process a member, whatever its parent is by now. If it has
  * exited, its parent may never wait for it, so that only the zombie shows what it used. In state
- * X its usage has already been added to its reaper. */
+ * X its usage has already been added to its reaper.
+ * What seems to have exited may run on: another thread than the leader has executed a program, and
+ * there are no events of that. Then it has its parent still. */
 static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint64_t time_ns)
 {
 	struct rti_file file = RTI_FILE_INIT;
@@ -164,7 +166,8 @@ static void add_forked(struct rti_tree *tree, int32_t pid, bool has_exited, uint
 	    (has_exited && rti_pid_was_reaped(tree->ctx, pid)) || rti_is_full(tree, pid))
 		return;
 	if (rti_read_new_stat(tree, pid, &file, &stat) == 0 &&
-	    (stat.state == 'Z' || (!has_exited && stat.state != 'X')) &&
+	    (stat.state == 'Z' || (stat.state != 'X' && !has_exited) ||
+	     (stat.state != 'X' && rti_member_find(&tree->table, stat.ppid))) &&
 	    was_there(&tree->table, tree->ctx, &stat, time_ns))
 		rti_add_member(tree, &stat, &file);
 	rti_procfs_close_file(tree->ctx->procfs, &file);

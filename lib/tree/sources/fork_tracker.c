@@ -3,6 +3,7 @@
 #include "tree/sources/fork_tracker.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,11 @@
 #include "os/proc_connector.h"
 #include "util/array.h"
 #include "util/descendant_set.h"
+
+#define DEFAULT_MAX 8
+
+/* The subscriptions of this process that no caller has asked for. Written by this file only. */
+static atomic_int default_count;
 
 static int32_t own_pid(void)
 {
@@ -24,6 +30,9 @@ static void unsubscribe(struct rti_fork_tracker *tracker)
 {
 	if (tracker->fd >= 0)
 		rti_events_close(tracker->fd);
+	if (tracker->is_default)
+		atomic_fetch_sub(&default_count, 1);
+	tracker->is_default = false;
 	tracker->fd = -1;
 	tracker->account = NULL;
 }
@@ -47,6 +56,18 @@ static int subscribe(struct rti_fork_tracker *tracker, unsigned also)
 int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
 {
 	return subscribe(tracker, 0);
+}
+
+int rti_fork_tracker_subscribe_by_default(struct rti_fork_tracker *tracker)
+{
+	int err = -EUSERS;
+
+	if (atomic_fetch_add(&default_count, 1) < DEFAULT_MAX)
+		err = subscribe(tracker, RTI_EVENTS_CHEAP);
+	tracker->is_default = err == 0;
+	if (err < 0)
+		atomic_fetch_sub(&default_count, 1);
+	return err;
 }
 
 int rti_fork_tracker_subscribe_to_all(struct rti_fork_tracker *tracker)
@@ -73,6 +94,8 @@ void rti_fork_tracker_forget_account(struct rti_fork_tracker *tracker)
 
 int rti_fork_tracker_fd(const struct rti_fork_tracker *tracker)
 {
+	if (tracker->is_default)
+		return -1;
 	return tracker->account ? rti_account_event_fd(tracker->account) : tracker->fd;
 }
 
@@ -85,6 +108,7 @@ void rti_fork_tracker_set_root(struct rti_fork_tracker *tracker, int32_t root)
 void rti_fork_tracker_close(struct rti_fork_tracker *tracker)
 {
 	unsubscribe(tracker);
+	rti_reap_proof_free(&tracker->proof);
 	free(tracker->descendants);
 	free(tracker->new_pids);
 	*tracker = (struct rti_fork_tracker)RTI_FORK_TRACKER_INIT;
@@ -108,6 +132,21 @@ static void add_new_pid(struct rti_fork_tracker *tracker, int32_t pid)
 	tracker->new_pids[tracker->count++] = pid;
 }
 
+/* The root's own parent is outside of the tree. */
+static void handle_exit(struct rti_fork_tracker *tracker, const struct rti_process_event *event)
+{
+	struct rti_descendant_set *set = tracker->descendants;
+	bool has_parent = rti_descendant_set_has(set, event->ppid);
+
+	if (!rti_descendant_set_has(set, event->pid))
+		return;
+	if (event->pid != tracker->root && event->ppid && !has_parent)
+		tracker->has_unwaited_exit = true;
+	rti_reap_proof_exit(&tracker->proof, event->pid, has_parent ? event->ppid : 0,
+	                    event->monotonic_ns);
+	rti_descendant_set_exit(set, event->pid);
+}
+
 static void handle_event(void *arg, const struct rti_process_event *event)
 {
 	struct rti_fork_tracker *tracker = arg;
@@ -120,22 +159,19 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 		/* The root is forked from outside the tree, maybe after the subscription. */
 		if (event->pid == tracker->root && rti_descendant_set_is_alive(set, event->pid))
 			break;
-		if (rti_descendant_set_fork(set, event->ppid, event->pid))
+		if (rti_descendant_set_fork(set, event->ppid, event->pid)) {
 			add_new_pid(tracker, event->pid);
-		else if (event->ppid == tracker->owner && event->pid != tracker->root)
+			rti_reap_proof_fork(&tracker->proof, event->pid, event->monotonic_ns);
+		} else if (event->ppid == tracker->owner && event->pid != tracker->root) {
 			tracker->has_other_child = true;
+		}
 		break;
 	case RTI_EVENT_EXEC:
 		rti_descendant_set_exec(set, event->pid);
 		break;
 	case RTI_EVENT_EXIT:
-		if (event->tid != event->pid)
-			break;
-		if (event->pid != tracker->root && event->ppid &&
-		    rti_descendant_set_has(set, event->pid) &&
-		    !rti_descendant_set_has(set, event->ppid))
-			tracker->has_unwaited_exit = true;
-		rti_descendant_set_exit(set, event->pid);
+		if (event->tid == event->pid)
+			handle_exit(tracker, event);
 		break;
 	case RTI_EVENT_COMM:
 	case RTI_EVENT_TRACE:
@@ -227,6 +263,11 @@ bool rti_fork_tracker_has_more(const struct rti_fork_tracker *tracker)
 	return counts.has_events;
 }
 
+bool rti_fork_tracker_has_new(const struct rti_fork_tracker *tracker)
+{
+	return tracker->count > 0;
+}
+
 void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
                                void (*each)(void *arg, int32_t pid, bool has_exited), void *arg)
 {
@@ -238,6 +279,7 @@ void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
 			each(arg, pid, !rti_descendant_set_is_alive(tracker->descendants, pid));
 	}
 	tracker->count = 0;
+	rti_reap_proof_end_look(&tracker->proof, rti_monotonic_ns());
 }
 
 /* A process is known already if its fork event was received; its exit may be known, too. */
@@ -245,6 +287,12 @@ void rti_fork_tracker_add(struct rti_fork_tracker *tracker, int32_t pid)
 {
 	if (tracker->descendants && !rti_descendant_set_has(tracker->descendants, pid))
 		rti_descendant_set_add(tracker->descendants, pid);
+	rti_reap_proof_see(&tracker->proof, pid);
+}
+
+uint64_t rti_fork_tracker_unproven_ns(const struct rti_fork_tracker *tracker)
+{
+	return tracker->proof.unproven_ns;
 }
 
 uint64_t rti_fork_tracker_processes(const struct rti_fork_tracker *tracker)

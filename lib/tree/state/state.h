@@ -36,17 +36,17 @@ struct rti_skipped {
 /* Written by discovery.c, and what is skipped by new_members.c. The fork tracker in it is written
  * by fork_tracker.c; supervised.c puts the tracker of a command in its place. */
 struct rti_discovery_state {
-	bool is_followed;           /* descendants belong to the tree */
-	bool has_children_files;    /* the kernel has task/TID/children */
-	bool has_many_roots;        /* it may have: any member may have a parent outside */
-	int32_t session;            /* that is followed; 0: none. Written by roots.c */
-	bool was_scanned;           /* once: members older than the events are known */
-	bool has_skipped;           /* the last scan may have missed a member */
-	bool is_short_of_files;     /* we ran out of descriptors */
-	int skip_error;             /* -errno of the first process of missing; 0: none */
-	int32_t skip_pid;           /* that process; 0: unknown which */
-	int events_error;           /* why process events cannot be received: -errno, or 0 */
-	uint64_t skipped;           /* members that the last scan found and could not add */
+	bool is_followed;        /* descendants belong to the tree */
+	bool has_children_files; /* the kernel has task/TID/children */
+	bool has_many_roots;     /* it may have: any member may have a parent outside */
+	int32_t session;         /* that is followed; 0: none. Written by roots.c */
+	bool was_scanned;        /* once: members older than the events are known */
+	bool has_skipped;        /* the last scan may have missed a member */
+	bool is_short_of_files;  /* we ran out of descriptors */
+	int skip_error;          /* -errno of the first process of missing; 0: none */
+	int32_t skip_pid;        /* that process; 0: unknown which */
+	int events_error; /* why process events are not received: -errno; 0: they are unwanted */
+	uint64_t skipped; /* members that the last scan found and could not add */
 	struct rti_skipped missing; /* of all scans, and not members yet */
 	size_t count_before;        /* members before the last scan */
 	/* The pid that the kernel had allocated last: now, and at the last scan of /proc. 0:
@@ -119,6 +119,7 @@ struct rti_sums {
 	bool is_in_us;                 /* what a member has reaped was read in whole microseconds */
 	bool has_zombie;               /* some member is one */
 	uint64_t times_in_ticks;       /* CPU times in the totals that are in whole clock ticks */
+	uint64_t ended_run_ns;         /* CPU time of threads that have ended, as far as known */
 	bool is_regular;               /* all is known of every member */
 	bool have_shares;              /* each member knows its share in them */
 };
@@ -187,6 +188,14 @@ struct rti_obstacles {
 	int32_t skip_pid;
 };
 
+/* What the tree used before the account began. Written by marks.c; of a command, which has no past,
+ * by supervised.c. */
+struct rti_past {
+	bool is_known;              /* nothing is missing */
+	bool was_looked_at;         /* by the first sample */
+	uint64_t start_realtime_ns; /* of the account; 0: unknown */
+};
+
 /* Reads that another process serves. Written by served_reads.c only. */
 struct rti_served_reads {
 	bool is_seen; /* there may be some, in no account of a member: from now on */
@@ -216,6 +225,7 @@ struct rti_tree {
 	struct rti_tree_loop_state loop;
 	struct rti_obstacles obstacles;
 	struct rti_served_reads served_reads;
+	struct rti_past past;
 	struct rti_tree_gpu *gpu; /* written by gpu.c; NULL: no figure of GPUs is wanted */
 
 	/* Written by tree.c. */
@@ -234,6 +244,8 @@ struct rti_tree {
 	uint32_t runaways;   /* at the end: processes that fork and exit too fast to be members */
 	bool is_final;       /* nothing is put off, for there is no later sample */
 
+	bool is_of_command; /* its own child, or under a supervisor; written by supervised.c */
+
 	/* Written by member_read.c. */
 	uint64_t supervisor_cpu_ns; /* what our own supervisor has used */
 	/* A member has exited or was reaped in this sample, or may have been, since its stat
@@ -249,6 +261,7 @@ struct rti_tree {
 	/* Written by exit_accounting.c: CPU times in whole clock ticks of exited members that no
 	 * tracked member has reaped. */
 	uint64_t kept_in_ticks;
+	uint64_t kept_ended_run_ns; /* likewise: CPU time of threads that had ended */
 
 	/* Written by clock_read.c: the CPU time that the last look at the clocks of all members
 	 * took, if that may decide whether the tree is watched. */
@@ -257,6 +270,7 @@ struct rti_tree {
 	/* Written by tree_metrics.c. */
 	uint64_t members_skipped_max; /* in one sample */
 	bool has_threads;             /* some member had more than one */
+	bool has_forked;              /* some member has a child, or has reaped one since */
 
 	/* In a row, with this one: 0 once a member, or what is known of it, has changed. Counted up
 	 * by tree.c. */

@@ -217,6 +217,103 @@ static uint64_t cpu_late_ns(const struct rti_tree *tree)
 	       tree->ctx->platform->tick_ns;
 }
 
+/* A command has a supervisor, or its outcome says what may be missing. A cgroup has an account. */
+static bool is_attached(const struct rti_tree *tree)
+{
+	return !tree->list && !tree->is_of_command;
+}
+
+/* Whether processes that came and went between two samples may be in no account. Events prove that
+ * they were waited for, unless their parents ended with them. */
+static bool may_lack_unseen(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	const struct rti_fork_tracker *events = &tree->discovery.fork_tracker;
+
+	if (tree->ledger.self_only || tree->kernel_account.programs)
+		return false;
+	if (!rti_fork_tracker_is_complete(events))
+		return tree->has_forked || rti_fork_tracker_processes(events) > 1;
+	return rti_fork_tracker_unproven_ns(events) >
+	       (out->cpu_user_ns + out->cpu_system_ns) / 1000;
+}
+
+/* The kernel accounts for no thread to its very end: of one of 10 ms it may lack half a percent.
+ * Without the threads' own clocks it is not known what those that have ended had used. */
+static bool may_lack_ends_of_threads(const struct rti_tree *tree, const struct rt_metrics *out)
+{
+	if (tree->kernel_account.programs)
+		return false;
+	if (!(tree->want & RT_HAS_CTXSW))
+		return tree->has_threads;
+	return tree->sums.ended_run_ns > (out->cpu_user_ns + out->cpu_system_ns) / 50;
+}
+
+/* Whether the accounts of members have all that the tree has ever used. What a process has used
+ * that ended before is in the account of a member that waited for it; if an orphan is in none, the
+ * child that forked it is in one. */
+static bool is_past_known(const struct rti_tree *tree)
+{
+	if (tree->ledger.self_only)
+		return true;
+	if (tree->sums.has_zombie || tree->reasons & RT_REASON_SIGCHLD_IGNORED)
+		return false;
+	for (size_t i = 0; i < tree->table.count; i++)
+		if (rti_ledger_has_reaped(&tree->table.members[i].account))
+			return false;
+	return true;
+}
+
+/* The root started so long after the boot. */
+static uint64_t start_of_root(const struct rti_tree *tree)
+{
+	const struct rti_member *root =
+	    rti_member_find(&tree->table, tree->discovery.fork_tracker.root);
+	struct rti_now now;
+
+	if (!root || !root->stat.has_starttime)
+		return 0;
+	tree->ctx->platform->now(&now);
+	return now.realtime_ns - now.boottime_ns +
+	       root->stat.starttime * tree->ctx->platform->tick_ns;
+}
+
+static void look_at_past(struct rti_tree *tree)
+{
+	struct rti_past *past = &tree->past;
+	struct rti_now now;
+
+	if (past->was_looked_at)
+		return;
+	past->was_looked_at = true;
+	past->is_known = is_past_known(tree);
+	tree->ctx->platform->now(&now);
+	past->start_realtime_ns = past->is_known ? start_of_root(tree) : now.realtime_ns;
+}
+
+/* What is not known of processes that no sample saw, and of the past, does not come later. */
+static void mark_unknown(struct rti_tree *tree, struct rt_metrics *out)
+{
+	const uint64_t counters = tree->domains.counters;
+
+	if (!is_attached(tree))
+		return;
+	look_at_past(tree);
+	if (may_lack_ends_of_threads(tree, out)) {
+		out->since_partial = out->valid & RT_HAS_CPU;
+		make_partial(out, RT_HAS_CPU);
+	}
+	if (may_lack_unseen(tree, out)) {
+		out->since_partial |= out->valid & counters;
+		make_partial(out, counters | RT_HAS_PEAK_RSS);
+		out->reasons |= RT_REASON_ORPHANS_UNSEEN;
+	}
+	if (!tree->past.is_known) {
+		out->since_valid = out->valid & counters;
+		make_partial(out, counters);
+		out->reasons |= RT_REASON_PAST_UNKNOWN;
+	}
+}
+
 void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const struct rti_fork_tracker *fork_tracker = &tree->discovery.fork_tracker;
@@ -243,10 +340,12 @@ void rti_marks_set(struct rti_tree *tree, struct rt_metrics *out)
 	mark_counted(tree, out);
 	if (tree->served_reads.is_seen)
 		make_partial(out, RT_HAS_IO);
+	out->reasons = reasons_of(tree, out);
+	mark_unknown(tree, out);
+	out->account_start_realtime_ns = tree->past.start_realtime_ns;
 	/* A domain is complete, an estimate or a lower bound: one of the three. */
 	out->estimated &= tree->want & ~out->valid;
 	out->partial &= tree->want & ~out->valid & ~out->estimated;
-	out->reasons = reasons_of(tree, out);
 	out->cpu_resolution_ns = cpu_resolution_ns(tree);
 	out->cpu_late_ns = tree->want & RT_HAS_CPU ? cpu_late_ns(tree) : 0;
 }

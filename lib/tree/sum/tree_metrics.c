@@ -33,19 +33,21 @@ static void add_gauges(const struct rti_tree *tree, const struct rti_member *m,
 		tree->gauges[i]->add(&m->values.figures, &sums->figures);
 }
 
-static void update_family(struct rti_member_table *table, struct rti_member *m)
+static void update_family(struct rti_tree *tree, struct rti_member *m)
 {
 	struct rti_member *parent;
 
 	m->former.ppid = m->family.ppid;
 	if (!m->family.is_linked || m->family.ppid != m->stat.ppid) {
-		parent = rti_member_find(table, m->stat.ppid);
+		parent = rti_member_find(&tree->table, m->stat.ppid);
 		if (parent)
-			parent->family.has_children = true;
+			parent->family.has_children = tree->has_forked = true;
 		m->family.ppid = m->stat.ppid;
 		m->family.is_linked = true;
 	}
 	m->family.has_reaped = rti_ledger_has_grown(&m->account);
+	/* What members had reaped by the first sample belongs to the past. */
+	tree->has_forked |= m->family.has_reaped && tree->past.was_looked_at;
 }
 
 static uint64_t missing_of(uint64_t want, const struct rti_member *m)
@@ -89,11 +91,12 @@ static void add_member(struct rti_tree *tree, struct rti_member *m)
 	struct rt_metrics *out = &sums->figures;
 	uint64_t missing = missing_of(tree->want, m), unread = tree->wanted & ~figures->valid;
 
-	update_family(&tree->table, m);
+	update_family(tree, m);
 	if (tree->watched.watch)
 		remember_share(tree, m);
 	rti_ledger_add(&tree->ledger, &m->account);
 	sums->times_in_ticks += rti_times_in_ticks(&tree->ledger, &tree->supervised, m);
+	sums->ended_run_ns = rti_add_saturated(sums->ended_run_ns, figures->ended_run_ns);
 	sums->has_zombie |= rti_pid_stat_is_zombie(&m->stat) && m->pid != tree->supervised.pid;
 	add_reaped(&tree->supervised, &tree->ledger, m, sums);
 	add_gauges(tree, m, sums);
@@ -188,6 +191,7 @@ static void sum_members(struct rti_tree *tree)
 		.is_regular = true,
 		.have_shares = tree->watched.watch != NULL,
 		.times_in_ticks = tree->kept_in_ticks,
+		.ended_run_ns = tree->kept_ended_run_ns,
 	};
 	rti_ledger_open(&tree->ledger);
 	rti_obstacles_open(&tree->obstacles);

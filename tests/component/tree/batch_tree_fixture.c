@@ -18,12 +18,15 @@ static uint64_t read_fake_monotonic_ns(void)
 
 void track_family(uint32_t max_fds, uint64_t want)
 {
-	const struct rt_opts opts = {
-		.size = sizeof(opts), .want = want, .max_fds = max_fds, .pss_share = 1000
-	};
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_NO_PROCESS_EVENTS,
+		                      .want = want,
+		                      .max_fds = max_fds,
+		                      .pss_share = 1000 };
 
 	rt_tracker_free(fix.tracker);
 	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, fix.family.member[0].pid, &opts), 0);
+	assume_nothing_unseen(fix.tracker);
 	get_platform(fix.tracker)->now = read_fake_clocks;
 	get_platform(fix.tracker)->monotonic_ns = read_fake_monotonic_ns;
 }

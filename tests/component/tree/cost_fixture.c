@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cost_fixture.h"
+#include "tree/tree_inside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,13 +49,14 @@ void start_family(size_t count)
 void make_tracker(uint32_t flags, uint64_t want, uint32_t share)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
-		                      .flags = flags,
+		                      .flags = flags | RT_OPT_NO_PROCESS_EVENTS,
 		                      .want = want,
 		                      .max_fds = 1024,
 		                      .pss_share = share };
 
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, fix.family.member[0].pid, &opts, &meter_ops),
 	                 0);
+	assume_nothing_unseen(fix.tracker);
 	meter_attach(fix.tracker);
 }
 

@@ -107,6 +107,7 @@ void track_tree(struct rt_opts opts)
 	opts.size = sizeof(opts);
 	opts.root = fix.root.root;
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, ROOT_PID, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 	platform = get_platform(fix.tracker);
 	platform->cpu_clock = read_fake_cpu_clock;
 	platform->now = read_fake_clocks;

@@ -41,13 +41,12 @@ START_TEST(no_options_and_options_of_zero_are_the_same)
 }
 END_TEST
 
-START_TEST(options_of_zero_follow_children_and_read_memory_without_events)
+START_TEST(options_of_zero_follow_children_and_read_memory)
 {
 	struct tree_options options = get_options(NULL);
 
 	ck_assert_uint_eq(options.follows_children, 1);
 	ck_assert_uint_eq(options.flags, 0);
-	ck_assert_uint_eq(options.has_events, 0);
 	ck_assert_uint_eq(options.want, rt_default_domains(RT_KIND_PID));
 }
 END_TEST
@@ -93,7 +92,7 @@ int main(void)
 	TCase *tree = suite_case(suite, "tree"), *system = suite_case(suite, "system");
 
 	tcase_add_test(tree, no_options_and_options_of_zero_are_the_same);
-	tcase_add_test(tree, options_of_zero_follow_children_and_read_memory_without_events);
+	tcase_add_test(tree, options_of_zero_follow_children_and_read_memory);
 	tcase_add_test(tree, pss_options_of_zero_are_one_percent_and_fifty_milliseconds);
 	tcase_add_test(tree, file_option_of_zero_is_a_quarter_or_half_of_the_limit);
 	tcase_add_test(system, system_tracker_with_options_of_zero_wants_the_default_domains);

@@ -9,6 +9,7 @@
 
 #include "simulated_tree.h"
 #include "suite.h"
+#include "tree/tree_inside.h"
 
 #define HISTORIES 1000
 #define SAMPLES 12
@@ -124,6 +125,7 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	static struct rti_procfs_ops ops;
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
+		.flags = RT_OPT_NO_PROCESS_EVENTS,
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES |
 		        RT_HAS_PEAK_RSS | RT_HAS_RSS | RT_HAS_PROCESSES_SEEN |
 		        RT_HAS_PEAK_FOOTPRINT,
@@ -136,6 +138,7 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	faults.random = 0x9e3779b97f4a7c15u * (number + 1);
 	sim_begin(number, rules);
 	check_history(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &ops) == 0, "no tracker");
+	assume_nothing_unseen(h->tracker);
 	sim_set_clocks(h->tracker);
 	sim_attach_command(h->tracker, rules, &h->shared, h->number % 5 ? note_exit : NULL,
 	                   &h->exits);

@@ -47,6 +47,7 @@ static void track_family(void)
 	for (size_t i = 0; i < PIDS; i++)
 		clock_ns[i] = 7000 + i;
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, FIRST_PID, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 	get_platform(fix.tracker)->cpu_clock = read_clock;
 }
 

@@ -276,6 +276,7 @@ static struct rt_tracker *track_root_with(const struct rti_procfs_ops *ops)
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, fix.root, &opts, ops), 0);
+	assume_nothing_unseen(tracker);
 	get_platform(tracker)->now = fake_now;
 	get_platform(tracker)->monotonic_ns = fake_monotonic_ns;
 	forbid_batch_reader(tracker);

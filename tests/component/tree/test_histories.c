@@ -15,6 +15,7 @@
 #include "os/cpu_time.h"
 #include "simulated_tree.h"
 #include "suite.h"
+#include "tree/tree_inside.h"
 
 #define HISTORIES 7000
 #define SAMPLES 12
@@ -49,6 +50,7 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 {
 	const struct rt_opts opts = {
 		.size = sizeof(opts),
+		.flags = RT_OPT_NO_PROCESS_EVENTS,
 		.want = RT_HAS_CPU | RT_HAS_FAULTS | RT_HAS_IO | RT_HAS_PROCESSES |
 		        RT_HAS_PEAK_RSS | RT_HAS_RSS,
 	};
@@ -57,6 +59,7 @@ static void begin_history(struct history *h, unsigned number, const struct sim_r
 	sim_begin(number, rules);
 	check_history(h, rti_tracker_new(&h->tracker, SIM_ROOT, &opts, &sim_files) == 0,
 	              "no tracker");
+	assume_nothing_unseen(h->tracker);
 	sim_set_clocks(h->tracker);
 	sim_attach_command(h->tracker, rules, &h->shared, NULL, NULL);
 }

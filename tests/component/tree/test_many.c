@@ -138,11 +138,13 @@ static void tear_down(void)
 static struct rt_tracker *track_root(void)
 {
 	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_NO_PROCESS_EVENTS,
 		                      .want = RT_HAS_FAULTS | RT_HAS_PROCESSES,
 		                      .max_fds = 1 };
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rti_tracker_new(&tracker, ROOT, &opts, &many_files), 0);
+	assume_nothing_unseen(tracker);
 	get_platform(tracker)->cpu_clock = NULL;
 	fix.stats_read = 0;
 	return tracker;

@@ -387,6 +387,7 @@ START_TEST(new_pid_that_is_reused_or_being_released_is_no_member)
 	struct rt_metrics m;
 
 	unrelated.is_zombie = false;
+	unrelated.ppid = 1;
 	fake_process_write(&fix.root, &unrelated);
 	add_fork_event(fix.tracker, 100, 103, true);
 	released.pid = 104;
@@ -403,6 +404,21 @@ START_TEST(new_pid_that_is_reused_or_being_released_is_no_member)
 
 	fake_process_remove(&fix.root, 104);
 	ck_assert_uint_eq(take_sample().reasons, 0);
+	close(fd);
+}
+END_TEST
+
+/* Its leader has exited, and another thread has executed a program. */
+START_TEST(new_pid_that_seems_to_have_exited_is_a_member_if_its_parent_is_one)
+{
+	struct fake_process executed = zombie;
+	int fd = track_shell_by_events();
+
+	executed.is_zombie = false;
+	fake_process_write(&fix.root, &executed);
+	add_fork_event(fix.tracker, 100, 103, true);
+
+	ck_assert_uint_eq(take_sample().processes, 2);
 	close(fd);
 }
 END_TEST
@@ -663,6 +679,7 @@ int main(void)
 	tcase_add_test(events, process_that_events_alone_saw_end_unwaited_may_have_the_peak);
 	tcase_add_test(events, zombie_with_exit_event_is_read_before_it_is_reaped);
 	tcase_add_test(events, new_pid_that_is_reused_or_being_released_is_no_member);
+	tcase_add_test(events, new_pid_that_seems_to_have_exited_is_a_member_if_its_parent_is_one);
 	tcase_add_test(events, zombie_read_by_a_peak_poll_alone_stays_in_the_total);
 	return suite_run(suite);
 }

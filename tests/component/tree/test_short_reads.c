@@ -7,6 +7,7 @@
 
 #include "system_files.h"
 #include "tree_fixture.h"
+#include "tree/tree_inside.h"
 
 #define SIZES 1800 /* above the length of every file here */
 #define SAMPLES_MAX 100
@@ -54,6 +55,7 @@ static struct rt_metrics sample_anew(int pid, const char *root, uint64_t want, s
 
 	most = size;
 	ck_assert_int_eq(rti_tracker_new(&tracker, pid, &opts, &ops), 0);
+	assume_nothing_unseen(tracker);
 	for (int i = 0; i < 2 || (i < SAMPLES_MAX && !has_space(tracker)); i++) {
 		memset(&m, 0, sizeof(m));
 		ck_assert_int_eq(rt_sample(tracker, &m, sizeof(m)), 0);

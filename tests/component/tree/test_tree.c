@@ -79,6 +79,7 @@ static unsigned count_first_opens(int grandchildren)
 	fake_process_write(&fix.root, &root);
 	opts.root = fix.root.root;
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, 100, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 	opens = faults_opens();
 	ck_assert_uint_eq(take_sample().processes, 2 + (unsigned)grandchildren);
 	opens = faults_opens() - opens;
@@ -231,6 +232,7 @@ START_TEST(domain_that_is_not_wanted_is_not_read)
 
 	write_family();
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, 100, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 	faults_on_open("smaps_rollup", -EIO);
 	faults_on_open("/io", -EIO);
 	faults_on_open("statm", -EIO);

@@ -94,6 +94,7 @@ void track_process(int pid, uint32_t flags)
 		                      .max_fds = 1 };
 
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, pid, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 	begin_final_sample(fix.tracker);
 }
 
@@ -105,6 +106,7 @@ void track_with_cached_files(int pid, uint32_t max_fds)
 		                      .max_fds = max_fds };
 
 	ck_assert_int_eq(rti_tracker_new(&fix.tracker, pid, &opts, &faults_ops), 0);
+	assume_nothing_unseen(fix.tracker);
 }
 
 struct rt_metrics take_sample(void)

@@ -22,6 +22,12 @@ struct rti_platform *get_platform(struct rt_tracker *tracker)
 	return &tracker->platform;
 }
 
+void assume_nothing_unseen(struct rt_tracker *tracker)
+{
+	if (tracker->tree)
+		tracker->tree->is_of_command = true;
+}
+
 uint64_t get_wanted(const struct rt_tracker *tracker)
 {
 	return tracker->want;
@@ -35,7 +41,6 @@ struct tree_options get_tree_options(const struct rt_tracker *tracker)
 		.flags = tracker->ctx.flags,
 		.want = tree->want,
 		.follows_children = tree->discovery.is_followed,
-		.has_events = tree->discovery.fork_tracker.fd >= 0,
 		.files_max = tree->table.files_max,
 		.pss_share = tree->pss_budget.share,
 		.pss_hold_ns = tree->pss_budget.hold_ns,

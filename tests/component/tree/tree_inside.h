@@ -21,6 +21,10 @@
 /* Returns the clocks and constants of a tracker, of any kind. A test may replace the functions. */
 struct rti_platform *get_platform(struct rt_tracker *tracker);
 
+/* The tree has no past, and no process comes and goes between two samples: what may be missing then
+ * has tests of its own. */
+void assume_nothing_unseen(struct rt_tracker *tracker);
+
 /* Returns the RT_HAS_ bits that a tracker of any kind wants. */
 uint64_t get_wanted(const struct rt_tracker *tracker);
 

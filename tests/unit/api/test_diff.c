@@ -65,6 +65,36 @@ START_TEST(diff_of_two_samples_yields_differences_and_rates)
 }
 END_TEST
 
+/* Both samples lack what the tree used before, and nothing else. */
+START_TEST(diff_of_totals_with_an_unknown_past_is_complete)
+{
+	pair.from.valid = pair.to.valid = RT_HAS_IO;
+	pair.from.partial = pair.to.partial = RT_HAS_CPU | RT_HAS_FAULTS;
+	pair.from.since_valid = pair.to.since_valid = RT_HAS_CPU;
+
+	ck_assert_int_eq(take_diff(), 0);
+
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_CPU | RT_HAS_IO | RT_HAS_RATE);
+	ck_assert_uint_eq(pair.delta.estimated, RT_HAS_FAULTS);
+}
+END_TEST
+
+/* The later sample lacks something more, which no sample will have. */
+START_TEST(diff_that_lacks_what_never_comes_is_a_lower_bound)
+{
+	pair.from.valid = pair.to.valid = RT_HAS_IO;
+	pair.from.partial = pair.to.partial = RT_HAS_CPU | RT_HAS_FAULTS;
+	pair.from.since_valid = RT_HAS_CPU;
+	pair.from.since_partial = RT_HAS_FAULTS;
+	pair.to.since_partial = RT_HAS_CPU | RT_HAS_FAULTS;
+
+	ck_assert_int_eq(take_diff(), 0);
+
+	ck_assert_uint_eq(pair.delta.partial, RT_HAS_CPU | RT_HAS_FAULTS);
+	ck_assert_uint_eq(pair.delta.estimated, 0);
+}
+END_TEST
+
 START_TEST(ticks_of_consecutive_diffs_add_up_to_the_whole)
 {
 	uint64_t sum = 0;
@@ -385,6 +415,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_test(tests, diff_of_two_samples_yields_differences_and_rates);
+	tcase_add_test(tests, diff_of_totals_with_an_unknown_past_is_complete);
+	tcase_add_test(tests, diff_that_lacks_what_never_comes_is_a_lower_bound);
 	tcase_add_test(tests, ticks_of_consecutive_diffs_add_up_to_the_whole);
 	tcase_add_test(tests, blocks_of_consecutive_diffs_add_up_to_the_whole);
 	tcase_add_test(tests, diff_of_unknown_bytes_has_no_blocks);

@@ -7,6 +7,7 @@ pub const RT_QUALITY_EXACT: u32 = 3;
 pub const RT_OPT_NO_CHILDREN: u32 = 1;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 2;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 4;
+pub const RT_OPT_NO_PROCESS_EVENTS: u32 = 512;
 pub const RT_OPT_NO_MEMORY_READS: u32 = 8;
 pub const RT_OPT_PSS_READS: u32 = 64;
 pub const RT_OPT_SESSION: u32 = 128;
@@ -30,6 +31,7 @@ pub const RT_REASON_LEFT_CGROUP: u32 = 1024;
 pub const RT_REASON_NO_SUPERVISOR: u32 = 2048;
 pub const RT_REASON_CLOCK_TICKS: u32 = 4096;
 pub const RT_REASON_ACCOUNT_RESET: u32 = 8192;
+pub const RT_REASON_PAST_UNKNOWN: u32 = 16384;
 pub const RT_PSS_READ: u32 = 1;
 pub const RT_PSS_CACHED: u32 = 2;
 pub const RT_PSS_ESTIMATED: u32 = 3;
@@ -405,6 +407,9 @@ pub struct rt_metrics {
     pub peak_needed_low_bytes: u64,
     pub peak_needed_high_bytes: u64,
     pub cgroup_memory_slab_reclaimable_bytes: u64,
+    pub account_start_realtime_ns: u64,
+    pub since_valid: u64,
+    pub since_partial: u64,
 }
 extern "C" {
     pub fn rt_sample(

@@ -22,8 +22,11 @@ pub struct Options {
     pub want: u64,
     /// Most descriptors to keep open; 0 means the default.
     pub max_fds: u32,
-    /// Receive an event from the kernel for every fork and exit, if the caller is permitted to.
+    /// Insist on an event from the kernel for every fork and exit, if the caller is permitted to
+    /// receive them, and on BPF programs that account for the tree.
     pub events: bool,
+    /// Receive no such events. By default a tracker does, without BPF programs.
+    pub no_events: bool,
     /// Never walk page tables: the footprint is estimated where processes share memory.
     pub no_memory_reads: bool,
     /// Read PSS in each sample, as far as the next two allow.
@@ -61,6 +64,9 @@ impl Options {
         }
         if self.events {
             flags |= sys::RT_OPT_PROCESS_EVENTS;
+        }
+        if self.no_events {
+            flags |= sys::RT_OPT_NO_PROCESS_EVENTS;
         }
         if self.no_memory_reads {
             flags |= sys::RT_OPT_NO_MEMORY_READS;

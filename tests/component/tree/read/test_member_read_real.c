@@ -50,6 +50,7 @@ static struct rt_tracker *track_family(uint32_t max_fds)
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, fix.family.member[0].pid, &opts), 0);
+	assume_nothing_unseen(tracker);
 	get_platform(tracker)->now = read_fake_clocks;
 	return tracker;
 }

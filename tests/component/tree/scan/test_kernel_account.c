@@ -174,6 +174,7 @@ static void track_command(int32_t root)
 	const struct rt_opts opts = { .size = sizeof(opts), .want = WANT };
 
 	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, root, &opts), 0);
+	assume_nothing_unseen(fix.tracker);
 	rti_tree_attach_command(fix.tracker->tree, &command);
 }
 

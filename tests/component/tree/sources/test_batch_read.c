@@ -62,6 +62,7 @@ static struct rt_tracker *track_without_pss(void)
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, get_pid(0), &opts), 0);
+	assume_nothing_unseen(tracker);
 	return tracker;
 }
 

@@ -363,7 +363,9 @@ END_TEST
 
 START_TEST(number_of_processes_without_events_names_the_option)
 {
-	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, getpid(), NULL), 0);
+	const struct rt_opts opts = { .size = sizeof(opts), .flags = RT_OPT_NO_PROCESS_EVENTS };
+
+	ck_assert_int_eq(rt_pid_tracker_new(&fix.tracker, getpid(), &opts), 0);
 	take_sample();
 	check_obstacle(RT_HAS_PROCESSES_SEEN, RT_OBSTACLE_OPTIONS, -ENODATA, 0, "");
 	check_text(RT_HAS_PROCESSES_SEEN, "RT_OPT_PROCESS_EVENTS");

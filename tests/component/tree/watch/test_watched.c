@@ -46,6 +46,7 @@ static struct rt_tracker *track(uint64_t want)
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, get_pid(0), &opts), 0);
+	assume_nothing_unseen(tracker);
 	get_platform(tracker)->now = read_late_clocks;
 	get_platform(tracker)->monotonic_ns = read_late_monotonic_ns;
 	return tracker;
