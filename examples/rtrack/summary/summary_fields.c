@@ -152,6 +152,8 @@ static const struct summary_field fields[] = {
 	  NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "cpu_seconds_before", TREE, UNIT_SECONDS, AT(cpu_before_ns), RT_HAS_CPU,
 	  NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL, NULL },
+	{ NULL, "cpu_seconds_before_exact", TREE, UNIT_FLAG, AT(cpu_before_exact), RT_HAS_CPU,
+	  NO_SUCH_VALUE, PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "cpu_percent", ANY, UNIT_REAL, AT(cpu_percent), RT_HAS_CPU, NO_SUCH_VALUE,
 	  PLACE_NOT_SHOWN, NULL, NULL },
 	{ NULL, "peak_cores", ANY, UNIT_REAL, AT(peak_cores), 0, NO_SUCH_VALUE, PLACE_NOT_SHOWN,

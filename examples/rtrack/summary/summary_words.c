@@ -173,7 +173,7 @@ void summary_add_ending(struct text *out, const struct usage *u)
 /* Returns the reasons why CPU time may be missing. There is none if the account is complete. */
 static uint32_t missing_reasons(const struct usage *u)
 {
-	return u->reasons & ~(uint32_t)RT_REASON_NO_SUPERVISOR;
+	return u->reasons & ~(uint32_t)(RT_REASON_NO_SUPERVISOR | RT_REASON_PAST_UNKNOWN);
 }
 
 /* The account of a cgroup has all of its CPU time. What was used after the last sample is lost if
@@ -192,6 +192,8 @@ void summary_add_accounting(struct text *out, const struct usage *u)
 		text_printf(out, "complete to within %s of CPU", human_time(u->error_bound_ns).s);
 	else
 		text_add(out, "complete");
+	if (!missing_reasons(u) && u->reasons & RT_REASON_PAST_UNKNOWN)
+		text_add(out, " since rtrack attached");
 	/* The account of a cgroup does not count its processes. */
 	if (u->cgroup && u->complete)
 		text_add(out, " for CPU time");

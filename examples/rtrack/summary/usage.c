@@ -13,7 +13,8 @@
 #include "series/gpu.h"
 #include "text/message.h"
 
-#define TICK_MAX_NS UINT64_C(10000000) /* CONFIG_HZ=100 */
+#define TICK_MAX_NS UINT64_C(10000000)   /* CONFIG_HZ=100 */
+#define OF_BEFORE RT_REASON_PAST_UNKNOWN /* nothing that was used since rtrack attached */
 
 /* Add the figures for which the outcome is no more precise than the last sample. */
 static void add_from_sample(struct usage *u, const struct follow *f)
@@ -222,6 +223,12 @@ static bool is_all_running(const struct follow *f)
 	       f->now.processes == f->now.processes_seen;
 }
 
+/* Whether a sample has all CPU time that was used since rtrack attached. */
+static bool has_all_cpu(const struct rt_metrics *m)
+{
+	return (m->valid | m->since_valid) & RT_HAS_CPU;
+}
+
 /* Whether the kernel has accounted for every thread of the tree since rtrack attached. */
 static bool is_accounted(const struct follow *f)
 {
@@ -237,9 +244,9 @@ static void bound_cpu(struct usage *u, const struct follow *f)
 	bool is_bounded = growth_ns != UINT64_MAX;
 
 	u->cpu_low_ns = u->cpu_high_ns = low_ns;
-	if ((f->is_alone || is_all_running(f)) && !u->reasons)
+	if ((f->is_alone || is_all_running(f)) && !(u->reasons & ~(uint32_t)OF_BEFORE))
 		return;
-	if (is_accounted(f) && f->base.valid & f->now.valid & RT_HAS_CPU)
+	if (is_accounted(f) && has_all_cpu(&f->base) && has_all_cpu(&f->now))
 		return;
 	if (!is_bounded)
 		u->cpu_high_ns = UINT64_MAX;
@@ -255,11 +262,12 @@ static void bound_cpu(struct usage *u, const struct follow *f)
  * to end; the difference has all that they ever used. */
 static void doubt_start(struct usage *u, const struct follow *f)
 {
-	const uint32_t of_ticks = RT_REASON_EVENTS_UNHEARD | RT_REASON_CLOCK_TICKS;
+	const uint32_t of_ticks =
+	    RT_REASON_EVENTS_UNHEARD | RT_REASON_CLOCK_TICKS | RT_REASON_ORPHANS_UNSEEN | OF_BEFORE;
 	bool is_late_alone = !is_accounted(f) && !(f->base.reasons & ~of_ticks);
 	uint64_t late_ns = is_late_alone ? f->base.cpu_late_ns : UINT64_MAX;
 
-	if (is_accounted(f) && !(f->base.valid & RT_HAS_CPU)) {
+	if (is_accounted(f) && !has_all_cpu(&f->base)) {
 		u->marks.valid &= ~RT_HAS_CPU;
 		u->marks.partial &= ~RT_HAS_CPU;
 		u->marks.estimated |= RT_HAS_CPU;
@@ -315,6 +323,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 		.cpu_user_ns = to->cpu_user_ns - from->cpu_user_ns,
 		.cpu_system_ns = to->cpu_system_ns - from->cpu_system_ns,
 		.cpu_before_ns = from->cpu_user_ns + from->cpu_system_ns,
+		.cpu_before_exact = from->valid & RT_HAS_CPU,
 		.accounting = is_accounted(f) ? RT_ACCOUNTING_BPF : RT_ACCOUNTING_POLL,
 		.reasons = to->reasons | orphans,
 		.read_bytes = to->read_bytes - from->read_bytes,
@@ -333,7 +342,7 @@ void usage_of_attached(struct usage *u, const struct follow *f)
 	}
 	u->complete = u->reasons == 0 && (!is_cgroup || u->marks.valid & RT_HAS_CPU);
 	/* As of a command: RT_REASON_UNVERIFIED alone says that nothing is known to be missing. */
-	if (u->reasons & ~(uint32_t)RT_REASON_UNVERIFIED)
+	if (u->reasons & ~(uint32_t)(RT_REASON_UNVERIFIED | OF_BEFORE))
 		make_partial(u, RT_HAS_CPU);
 	if (orphans || is_cgroup)
 		make_partial(u, RT_HAS_PROCESSES);

@@ -37,7 +37,8 @@ struct usage {
 	uint64_t start_realtime_ns, wall_ns;
 	struct marks marks; /* of the fields below */
 	uint64_t cpu_user_ns, cpu_system_ns, cpu_ns;
-	uint64_t cpu_before_ns;           /* used before rtrack attached */
+	uint64_t cpu_before_ns; /* used before rtrack attached */
+	bool cpu_before_exact;
 	uint64_t cpus;                    /* online */
 	double cores_used, peak_cores;    /* negative: unknown */
 	double peak_cores_least;          /* the peak is no less */
