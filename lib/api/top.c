@@ -130,7 +130,9 @@ int rt_tracker_top(const struct rt_tracker *t, uint32_t order, struct rt_process
 		return -EINVAL;
 	top.room = *count;
 	top.compare = orders[order].compare;
-	rti_lock_take(t->lock);
+	err = rti_tracker_take(t);
+	if (err < 0)
+		return err;
 	tree = rti_tracker_tree(t);
 	err = check(t, tree, orders[order].has);
 	if (err == 0) {
