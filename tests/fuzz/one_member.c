@@ -88,6 +88,9 @@ void one_member_row(const struct one_member *m, const struct rti_batch_request *
 	}
 	if (row->has & RTI_BATCH_STATUS) {
 		memcpy(row->comm, m->comm, sizeof(row->comm));
+		row->uid = MEMBER_USER;
+		row->pgrp = MEMBER_GROUP;
+		row->session = MEMBER_SESSION;
 		row->has |= m->ignores_sigchld ? RTI_BATCH_IGNORES_SIGCHLD : 0;
 	}
 }
@@ -97,25 +100,25 @@ void one_member_row(const struct one_member *m, const struct rti_batch_request *
 static int print_stat(const struct one_member *m, char *out)
 {
 	return snprintf(out, TEXT_BYTES,
-	                "%d (%s) %c 1 1 1 0 -1 %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+	                "%d (%s) %c 1 %d %d 0 -1 %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 	                " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " 20 0 %" PRIu32
 	                " 0 %" PRIu64 " 1000000 %" PRIu64 " 18446744073709551615 1 1 %" PRIu64
 	                " 0 0 0 0 %u 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
-	                MEMBER_PID, m->comm, m->state, m->is_forked ? 0x400040u : 0x400000u,
-	                m->minflt, m->cminflt, m->majflt, m->cmajflt, m->user_part_ns / TICK_NS,
-	                m->system_part_ns / TICK_NS, m->children_user_ticks,
-	                m->children_system_ticks, m->threads, m->start_ticks, m->rss_pages,
-	                m->stack, m->ignores_sigchld ? 0x10000u : 0u);
+	                MEMBER_PID, m->comm, m->state, MEMBER_GROUP, MEMBER_SESSION,
+	                m->is_forked ? 0x400040u : 0x400000u, m->minflt, m->cminflt, m->majflt,
+	                m->cmajflt, m->user_part_ns / TICK_NS, m->system_part_ns / TICK_NS,
+	                m->children_user_ticks, m->children_system_ticks, m->threads,
+	                m->start_ticks, m->rss_pages, m->stack, m->ignores_sigchld ? 0x10000u : 0u);
 }
 
 static int print_status(const struct one_member *m, char *out)
 {
 	return snprintf(out, TEXT_BYTES,
-	                "Name:\t%s\nState:\t%c\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\nVmHWM:\t%8" PRIu64
-	                " kB\nRssShmem:\t%8" PRIu64
+	                "Name:\t%s\nState:\t%c\nTgid:\t%d\nPid:\t%d\nNSpid:\t%d\nUid:\t%"
+	                "d\t0\t0\t0\nVmHWM:\t%8" PRIu64 " kB\nRssShmem:\t%8" PRIu64
 	                " kB\nSigIgn:\t%016x\nvoluntary_ctxt_switches:\t%" PRIu64
 	                "\nnonvoluntary_ctxt_switches:\t%" PRIu64 "\n",
-	                m->comm, m->state, MEMBER_PID, MEMBER_PID, MEMBER_PID,
+	                m->comm, m->state, MEMBER_PID, MEMBER_PID, MEMBER_PID, MEMBER_USER,
 	                m->peak_pages * PAGE_KIB, m->shmem_pages * PAGE_KIB,
 	                m->ignores_sigchld ? 0x10000u : 0u, m->voluntary, m->involuntary);
 }

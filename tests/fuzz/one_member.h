@@ -11,6 +11,9 @@
 #include "bpf/batch/batch.h"
 
 #define MEMBER_PID 100
+#define MEMBER_USER 1000
+#define MEMBER_GROUP 99
+#define MEMBER_SESSION 98
 
 /* A process of one thread, as the kernel has it. */
 struct one_member {
