@@ -27,6 +27,7 @@ for name in FOLDERS[1:FOLDERS.index("supervisor")]:  # the command layer alone s
     ALLOWED[name] -= {"supervisor"} if name != "command" else set()
 # The rooms of a folder from high to low; "." is the folder itself.
 ROOMS: Dict[str, Tuple[str, ...]] = {
+    "api": ("pid", "."),
     "bpf": ("trace", "watch", "account", "batch", "."),
     "os": ("cgroup", "process", "thread", "protocol", "."),
     "tree": (".", "sum", "memory", "exits", "read", "watch", "scan", "gpu", "state", "sources",
