@@ -143,8 +143,7 @@ class Moved(unittest.TestCase):
     def test_helpers_that_another_group_may_write_to_are_named(self) -> None:
         os.chown(self.helpers, 0, GROUP)
         self.helpers.chmod(0o2775)
-        path = rf"{re.escape(str(self.prefix))}/\S*/{self.helpers.relative_to(self.prefix)}"
-        why = rf"{path} is not used: .*user 0, group {GROUP}\b.*\(2775\)"
+        why = rf"{re.escape(str(self.helpers))} is not used: .*user 0, group {GROUP}\b.*\(2775\)"
         for words in (["run", "--accounting", "wait", "true"],
                       ["trace", "--back-end", "ptrace", "true"]):
             done = self.use(self.rtrack, *words)

@@ -418,21 +418,21 @@ class Trees(unittest.TestCase):
         self.assertGreaterEqual(calls[1] - calls[0], 10000)
 
     def test_fields_not_requested_are_none(self) -> None:
-        with rtrack.PidTracker(want=rtrack.HAS_CPU) as tracker:
+        with rtrack.PidTracker(want=rtrack.HAS_RSS) as tracker:
             sample = tracker.sample()
             self.assertIsNone(sample.pss_bytes)
             self.assertIsNone(sample.rusage.ru_maxrss)
             self.assertIsNone(sample.memory_total_bytes)
-            self.assertIsNotNone(sample.cpu_user_ns)
-            self.assertTrue(sample.is_complete("cpu_user_ns"))
+            self.assertIsNotNone(sample.rss_bytes)
+            self.assertTrue(sample.is_complete("rss_bytes"))
             self.assertFalse(sample.is_complete("pss_bytes"))
-            self.assertEqual(sample.quality("cpu_user_ns"), "exact")
+            self.assertEqual(sample.quality("rss_bytes"), "exact")
             self.assertEqual(sample.quality("pss_bytes"), "unknown")
             self.assertEqual(sample.quality("monotonic_ns"), "exact")
             error = tracker.obstacle("pss_bytes")
             assert error
             self.assertEqual(error.errno, errno.EOPNOTSUPP)
-            self.assertIsNone(tracker.obstacle("cpu_user_ns"))
+            self.assertIsNone(tracker.obstacle("rss_bytes"))
 
     def test_error_of_a_tracker_says_more(self) -> None:
         with self.assertRaisesRegex(ProcessLookupError, "There is no process 2147483647"):
@@ -445,7 +445,7 @@ class Trees(unittest.TestCase):
             with self.assertRaises(OSError):
                 tracker.explain(rtrack.HAS_DISK)
             tracker.sample()
-            self.assertEqual(tracker.explain(rtrack.HAS_CPU).kind, 0)
+            self.assertEqual(tracker.explain(rtrack.HAS_RSS).kind, 0)
             obstacle = tracker.explain(rtrack.HAS_FOOTPRINT)
             self.assertEqual(obstacle.kind, rtrack.OBSTACLE_OPTIONS)
             self.assertEqual(obstacle.errno, errno.EDQUOT)
