@@ -18,9 +18,9 @@ import time
 from typing import Dict, List, NamedTuple
 
 SECTION = "3rtrack"
-# The groups of rtrack.h, in its order.
-TOPICS = ("versioning", "rusage", "trackers", "lists", "pids", "diff", "commands", "trace",
-          "recorder", "fields")
+# The groups of the headers, in their order.
+TOPICS = ("versioning", "domains", "rusage", "processes", "pids", "trackers", "diff", "lists",
+          "commands", "trace", "recorder", "fields")
 INCLUDE = ["#include <rtrack/rtrack.h>", ".br"]
 UNITS = [".SH UNITS",
          "The name of a figure ends in its unit: _ns is nanoseconds, _bytes bytes, _us",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parse the declarations of the public header: functions, structs and constants, in order."""
+"""Parse the declarations of the public headers: functions, structs and constants, in order."""
 import pathlib
 import re
 from typing import Dict, List, NamedTuple
@@ -87,8 +87,22 @@ def _numbers(text: str) -> Dict[str, int]:
     return numbers
 
 
+def files(path: pathlib.Path) -> List[pathlib.Path]:
+    """A header and what it includes of its own folder, each once, in the order of a compiler."""
+    found: List[pathlib.Path] = []
+    for name in re.findall(r"^#include <rtrack/(\w+\.h)>", path.read_text(), re.MULTILINE):
+        if path.with_name(name).exists():  # version.h is made, in another folder
+            found += [file for file in files(path.with_name(name)) if file not in found]
+    return [*found, path]
+
+
+def text_of(path: pathlib.Path) -> str:
+    return "".join(file.read_text() for file in files(path))
+
+
 def read(path: pathlib.Path) -> Header:
-    text = path.read_text()
+    """Read a header with all that it includes: that of a release, or include/rtrack/rtrack.h."""
+    text = text_of(path)
     functions = {}
     for declaration in re.findall(r"^RT_API [^;]+;", text, re.MULTILINE):
         words = _words(declaration)

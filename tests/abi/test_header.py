@@ -3,7 +3,8 @@
 import shutil
 import unittest
 
-from harness import BUILD, SOURCE, run, skip
+import header
+from harness import BUILD, HEADER, SOURCE, run, skip
 
 STRICT = [
     "-pedantic-errors", "-Wall", "-Wextra", "-Wconversion", "-Wundef", "-Werror", "-fsyntax-only"]
@@ -36,7 +37,7 @@ class HeaderAlone(unittest.TestCase):
     def test_header_included_alone_compiles(self) -> None:
         for language, (compilers, flags) in LANGUAGES.items():
             for compiler in filter(shutil.which, compilers):
-                for name in ("rtrack.h", "version.h"):
+                for name in [*(path.name for path in header.files(HEADER)), "version.h"]:
                     with self.subTest(compiler=compiler, name=name):
                         include = ["-I", SOURCE / "include", "-I", BUILD / "include"]
                         run([compiler, *STRICT, *flags, *include, "-x", language, "-"],

@@ -34,7 +34,9 @@ if [ -e "$dump" ]; then
   exit 1
 fi
 mkdir -p "$headers" "$baseline"
-record "$include/rtrack.h" "$headers/rtrack.h"
+for file in "$include"/*.h; do
+  record "$file" "$headers/$(basename "$file")"
+done
 record "$build/include/rtrack/version.h" "$headers/version.h"
 record "$root/lib/librtrack.map" "$baseline/librtrack.map"
 PYTHONDONTWRITEBYTECODE=1 python3 "$here/layout.py" "$include/rtrack.h" >"$here/layout_lp64.h"

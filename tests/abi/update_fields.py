@@ -135,7 +135,7 @@ def units(text: str) -> str:
 
 def constants() -> Iterator[Tuple[str, int, bool]]:
     """Each constant of the header: name, value, and whether it is a bit."""
-    text = HEADER.read_text()
+    text = header.text_of(HEADER)
     for name, value in PUBLIC.numbers.items():
         literal = re.search(rf"^#define {name} (\S+)", text, re.MULTILINE)
         assert literal, name

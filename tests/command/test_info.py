@@ -6,6 +6,7 @@ import re
 import signal
 import unittest
 
+import header
 from harness import HEADER
 from rtrack_command import Case, rtrack
 
@@ -31,10 +32,10 @@ class Info(Case):
         have = {*got["process"]["domains"], *got["system"]["domains"], *got["command"]["domains"]}
         declared = {
             name.lower()
-            for name in re.findall(r"#define RT_HAS_(\w+) ", HEADER.read_text())}
+            for name in re.findall(r"#define RT_HAS_(\w+) ", header.text_of(HEADER))}
         names = {"ctxsw": "context_switches"}
         # Whether a cgroup has them depends on the cgroup.
-        of_cgroups = re.findall(r"/\*\* Cgroup: [^#]*#define RT_HAS_(\w+) ", HEADER.read_text())
+        of_cgroups = re.findall(r"/\*\* Cgroup: [^#]*#define RT_HAS_(\w+) ", header.text_of(HEADER))
         self.assertEqual(len(of_cgroups), 8)
         have.update(name.lower() for name in of_cgroups)
         self.assertEqual({names.get(name, name) for name in declared} - {"rate"}, have)
@@ -42,7 +43,7 @@ class Info(Case):
     def test_outcome_domains_are_listed_under_command_only(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)
         domain = re.compile(r"/\*\* rt_outcome\b[^#]*#define RT_HAS_(\w+) ")
-        names = domain.findall(HEADER.read_text())
+        names = domain.findall(header.text_of(HEADER))
         self.assertEqual({name.lower() for name in names}, set(got["command"]["domains"]))
 
     def test_reader_that_has_enough_is_no_trouble(self) -> None:

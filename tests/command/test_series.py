@@ -11,6 +11,7 @@ import time
 import unittest
 from typing import List, Set
 
+import header
 from harness import HEADER
 from rtrack_command import (PATIENCE_S, RTRACK, Case, Row, busy, has_gpu, in_locale, meminfo,
                             python, read_csv, read_jsonl, rtrack, until_rows)
@@ -340,7 +341,7 @@ class Jsonl(Files):
 
 def fields_of_header() -> Set[str]:
     """Return the names of all fields of a sample and of its differences, in the units of a row."""
-    text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", "", header.text_of(HEADER), flags=re.DOTALL)
     names = set()
     for struct, prefix in (("rt_rusage", ""), ("rt_metrics", ""), ("rt_rusage", "d_"),
                            ("rt_delta", "d_")):

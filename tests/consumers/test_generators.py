@@ -18,7 +18,7 @@ DEFINE = re.compile(r"^#define (RT_[A-Z0-9_]+) (\S[^/\n]*?)\s*(?:/\*.*)?$", re.M
 LITERAL = re.compile(r"-?(0x[0-9a-f]+|\d+)(ULL|U)?")
 INCLUDES = ["-I", HEADER.parents[1], "-I", BUILD / "include"]
 DEFINES = {
-    name: value for name, value in DEFINE.findall(HEADER.read_text()) if not name == "RT_API"}
+    name: value for name, value in DEFINE.findall(header.text_of(HEADER)) if not name == "RT_API"}
 
 
 def value_of(literal: str) -> int:
@@ -76,7 +76,8 @@ class Generators(unittest.TestCase):
             self.skipTest("swig is not installed")
         with tempfile.TemporaryDirectory() as work:
             interface = pathlib.Path(work, "rtrack.i")
-            interface.write_text(f'%module rtrack\n%include <stdint.i>\n%include "{HEADER}"\n')
+            interface.write_text("%module rtrack\n%include <stdint.i>\n" + "".join(
+                f'%include "{path}"\n' for path in header.files(HEADER)))
             made = pathlib.Path(work, "wrap.c")
             subprocess.run(["swig", "-python", "-w451,454", "-o", made, interface], check=True)
             found: Dict[str, int] = {

@@ -14,10 +14,12 @@ import sys
 import unittest
 from typing import ClassVar, List
 
+import header
 from harness import BUILD, HEADER, SOURCE, SUPERVISOR, TRACER, need, run
 from staged import MESON, Staged, staged
 
 EXAMPLES = SOURCE / "examples"
+PUBLIC = header.files(HEADER)
 BUSY = "while True: pass"
 STATIC = ["-static", "-Wl,--fatal-warnings"]
 WRAPPER = """
@@ -73,8 +75,10 @@ class Installed(unittest.TestCase):
 
     def test_installed_headers_are_public_headers(self) -> None:
         include = next(path for path in self.stage.root.rglob("include") if path.is_dir())
-        self.assertEqual({p.name for p in include.rglob("*.h")}, {"rtrack.h", "version.h"})
-        self.assertEqual((include / "rtrack/rtrack.h").read_text(), HEADER.read_text())
+        installed = {path.name: path for path in (include / "rtrack").iterdir()}
+        self.assertEqual({*installed} - {"version.h"}, {path.name for path in PUBLIC})
+        for path in PUBLIC:
+            self.assertEqual(installed[path.name].read_text(), path.read_text())
 
     def test_schemas_of_the_command_are_installed(self) -> None:
         sources = SOURCE / "docs/schema"
@@ -260,7 +264,8 @@ class Installed(unittest.TestCase):
         files = {pathlib.Path(path).name for path in installed.values()}
         files -= {name for name in files if name.startswith(("librtrack.so", "librtrack-bpf.so"))}
         self.assertEqual(
-            files, {"librtrack.a", "rtrack.h", "version.h", "rtrack.pc", SUPERVISOR, TRACER})
+            files, {"librtrack.a", "version.h", "rtrack.pc", SUPERVISOR, TRACER,
+                    *(path.name for path in PUBLIC)})
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class ManPages(unittest.TestCase):
             self.assertIn("librtrack 1.2.3", text)
 
     def test_page_of_a_function_has_its_prototype_units_errors_and_since(self) -> None:
-        calls: List[str] = RETURNS_INT.findall(HEADER.read_text())
+        calls: List[str] = RETURNS_INT.findall(header.text_of(HEADER))
         self.assertGreater(len(calls), 20)
         for name in PUBLIC.functions:
             text = " ".join(self.text(name).split())

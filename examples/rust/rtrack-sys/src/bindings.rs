@@ -4,6 +4,11 @@ pub const RT_QUALITY_UNKNOWN: u32 = 0;
 pub const RT_QUALITY_ESTIMATE: u32 = 1;
 pub const RT_QUALITY_LOWER_BOUND: u32 = 2;
 pub const RT_QUALITY_EXACT: u32 = 3;
+pub const RT_TOP_CPU: u32 = 1;
+pub const RT_TOP_MEMORY: u32 = 2;
+pub const RT_TOP_IO: u32 = 3;
+pub const RT_TEXT_COMMAND_LINE: u32 = 1;
+pub const RT_TEXT_CWD: u32 = 2;
 pub const RT_OPT_NO_CHILDREN: u32 = 1;
 pub const RT_OPT_NETWORK_FILESYSTEMS: u32 = 2;
 pub const RT_OPT_PROCESS_EVENTS: u32 = 4;
@@ -54,11 +59,6 @@ pub const RT_ITEM_STALLED: u32 = 8;
 pub const RT_ITEM_NETWORK: u32 = 16;
 pub const RT_GPU_NVML: u32 = 1;
 pub const RT_GPU_DRM: u32 = 2;
-pub const RT_TEXT_COMMAND_LINE: u32 = 1;
-pub const RT_TEXT_CWD: u32 = 2;
-pub const RT_TOP_CPU: u32 = 1;
-pub const RT_TOP_MEMORY: u32 = 2;
-pub const RT_TOP_IO: u32 = 3;
 pub const RT_ACCOUNTING_AUTO: u32 = 0;
 pub const RT_ACCOUNTING_POLL: u32 = 1;
 pub const RT_ACCOUNTING_WAIT: u32 = 2;
@@ -146,6 +146,11 @@ extern "C" {
     pub fn rt_strerror(err: ::std::os::raw::c_int) -> *const ::std::os::raw::c_char;
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rt_tracker {
+    _unused: [u8; 0],
+}
+#[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rt_rusage {
     pub ru_utime: f64,
@@ -177,8 +182,93 @@ extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct rt_tracker {
-    _unused: [u8; 0],
+pub struct rt_process {
+    pub size: u32,
+    pub pid: i32,
+    pub ppid: i32,
+    pub state: u32,
+    pub valid: u64,
+    pub start_ticks: u64,
+    pub comm: [::std::os::raw::c_char; 64usize],
+    pub cpu_user_ns: u64,
+    pub cpu_system_ns: u64,
+    pub reaped_cpu_user_ns: u64,
+    pub reaped_cpu_system_ns: u64,
+    pub rss_bytes: u64,
+    pub pss_bytes: u64,
+    pub peak_rss_bytes: u64,
+    pub read_bytes: u64,
+    pub write_bytes: u64,
+    pub cancelled_write_bytes: u64,
+    pub read_chars: u64,
+    pub write_chars: u64,
+    pub minor_faults: u64,
+    pub major_faults: u64,
+    pub voluntary_switches: u64,
+    pub involuntary_switches: u64,
+    pub threads: u64,
+    pub pss_age_ns: u64,
+    pub pss_source: u32,
+    pub reserved: u32,
+    pub estimated: u64,
+    pub read_calls: u64,
+    pub write_calls: u64,
+    pub partial: u64,
+    pub virtual_bytes: u64,
+    pub start_realtime_ns: u64,
+    pub uss_bytes: u64,
+    pub swap_bytes: u64,
+    pub uid: u32,
+    pub session: i32,
+    pub pgrp: i32,
+    pub reserved_2: u32,
+    pub open_fds: u64,
+}
+impl Default for rt_process {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+extern "C" {
+    pub fn rt_tracker_processes(
+        t: *const rt_tracker,
+        array: *mut rt_process,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_tracker_top(
+        t: *const rt_tracker,
+        order: u32,
+        array: *mut rt_process,
+        element_size: usize,
+        count: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_pid_read(
+        pid: i32,
+        want: u64,
+        out: *mut rt_process,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_pid_text(
+        pid: i32,
+        text: u32,
+        buffer: *mut ::std::os::raw::c_char,
+        size: *mut usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_pid_descendants(pid: i32, pids: *mut i32, count: *mut usize)
+        -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -461,22 +551,22 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct rt_process {
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rt_delta {
     pub size: u32,
-    pub pid: i32,
-    pub ppid: i32,
-    pub state: u32,
+    pub kind: u32,
     pub valid: u64,
-    pub start_ticks: u64,
-    pub comm: [::std::os::raw::c_char; 64usize],
+    pub partial: u64,
+    pub interval_ns: u64,
+    pub suspended_ns: u64,
+    pub self_cpu_ns: u64,
+    pub rusage: rt_rusage,
     pub cpu_user_ns: u64,
     pub cpu_system_ns: u64,
-    pub reaped_cpu_user_ns: u64,
-    pub reaped_cpu_system_ns: u64,
-    pub rss_bytes: u64,
-    pub pss_bytes: u64,
-    pub peak_rss_bytes: u64,
+    pub cpu_user_ticks: u64,
+    pub cpu_system_ticks: u64,
+    pub ticks_per_second: u64,
+    pub cores_used: f64,
     pub read_bytes: u64,
     pub write_bytes: u64,
     pub cancelled_write_bytes: u64,
@@ -486,32 +576,70 @@ pub struct rt_process {
     pub major_faults: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    pub threads: u64,
-    pub pss_age_ns: u64,
-    pub pss_source: u32,
-    pub reserved: u32,
+    pub processes_seen: u64,
+    pub cpu_mode_user_ns: u64,
+    pub cpu_mode_nice_ns: u64,
+    pub cpu_mode_system_ns: u64,
+    pub cpu_mode_idle_ns: u64,
+    pub cpu_mode_iowait_ns: u64,
+    pub cpu_mode_irq_ns: u64,
+    pub cpu_mode_softirq_ns: u64,
+    pub cpu_mode_steal_ns: u64,
+    pub cpu_mode_guest_ns: u64,
+    pub cpu_mode_guest_nice_ns: u64,
+    pub forks: u64,
+    pub context_switches: u64,
+    pub interrupts: u64,
+    pub disk_read_bytes: u64,
+    pub disk_write_bytes: u64,
+    pub disk_reads: u64,
+    pub disk_writes: u64,
+    pub disk_busy_ns: u64,
+    pub network_receive_bytes: u64,
+    pub network_transmit_bytes: u64,
+    pub network_receive_packets: u64,
+    pub network_transmit_packets: u64,
+    pub network_receive_errors: u64,
+    pub network_transmit_errors: u64,
+    pub network_receive_drops: u64,
+    pub network_transmit_drops: u64,
+    pub pressure_cpu_some_ns: u64,
+    pub pressure_memory_some_ns: u64,
+    pub pressure_memory_full_ns: u64,
+    pub pressure_io_some_ns: u64,
+    pub pressure_io_full_ns: u64,
     pub estimated: u64,
     pub read_calls: u64,
     pub write_calls: u64,
-    pub partial: u64,
-    pub virtual_bytes: u64,
-    pub start_realtime_ns: u64,
-    pub uss_bytes: u64,
-    pub swap_bytes: u64,
-    pub uid: u32,
-    pub session: i32,
-    pub pgrp: i32,
-    pub reserved_2: u32,
-    pub open_fds: u64,
+    pub gpu_busy_ns: u64,
+    pub gpu_energy_uj: u64,
+    pub cgroup_oom_kills: u64,
+    pub cgroup_memory_high_events: u64,
+    pub cgroup_memory_max_events: u64,
+    pub cgroup_memory_oom_events: u64,
+    pub cgroup_cpu_periods: u64,
+    pub cgroup_cpu_throttled_periods: u64,
+    pub cgroup_cpu_throttled_ns: u64,
+    pub cgroup_read_bytes: u64,
+    pub cgroup_write_bytes: u64,
+    pub cgroup_cpu_ns: u64,
 }
-impl Default for rt_process {
-    fn default() -> Self {
-        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
+extern "C" {
+    pub fn rt_diff(
+        from: *const rt_metrics,
+        to: *const rt_metrics,
+        out: *mut rt_delta,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn rt_row_diff(
+        struct_id: u32,
+        from: *const ::std::os::raw::c_void,
+        to: *const ::std::os::raw::c_void,
+        out: *mut ::std::os::raw::c_void,
+        out_size: usize,
+    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -666,14 +794,6 @@ pub struct rt_gpu_process {
     pub partial: u64,
 }
 extern "C" {
-    pub fn rt_tracker_processes(
-        t: *const rt_tracker,
-        array: *mut rt_process,
-        element_size: usize,
-        count: *mut usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
     pub fn rt_tracker_cpus(
         t: *const rt_tracker,
         array: *mut rt_cpu,
@@ -731,126 +851,6 @@ extern "C" {
 }
 extern "C" {
     pub fn rt_is_partition(name: *const ::std::os::raw::c_char) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_pid_read(
-        pid: i32,
-        want: u64,
-        out: *mut rt_process,
-        out_size: usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_pid_text(
-        pid: i32,
-        text: u32,
-        buffer: *mut ::std::os::raw::c_char,
-        size: *mut usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_pid_descendants(pid: i32, pids: *mut i32, count: *mut usize)
-        -> ::std::os::raw::c_int;
-}
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct rt_delta {
-    pub size: u32,
-    pub kind: u32,
-    pub valid: u64,
-    pub partial: u64,
-    pub interval_ns: u64,
-    pub suspended_ns: u64,
-    pub self_cpu_ns: u64,
-    pub rusage: rt_rusage,
-    pub cpu_user_ns: u64,
-    pub cpu_system_ns: u64,
-    pub cpu_user_ticks: u64,
-    pub cpu_system_ticks: u64,
-    pub ticks_per_second: u64,
-    pub cores_used: f64,
-    pub read_bytes: u64,
-    pub write_bytes: u64,
-    pub cancelled_write_bytes: u64,
-    pub read_chars: u64,
-    pub write_chars: u64,
-    pub minor_faults: u64,
-    pub major_faults: u64,
-    pub voluntary_switches: u64,
-    pub involuntary_switches: u64,
-    pub processes_seen: u64,
-    pub cpu_mode_user_ns: u64,
-    pub cpu_mode_nice_ns: u64,
-    pub cpu_mode_system_ns: u64,
-    pub cpu_mode_idle_ns: u64,
-    pub cpu_mode_iowait_ns: u64,
-    pub cpu_mode_irq_ns: u64,
-    pub cpu_mode_softirq_ns: u64,
-    pub cpu_mode_steal_ns: u64,
-    pub cpu_mode_guest_ns: u64,
-    pub cpu_mode_guest_nice_ns: u64,
-    pub forks: u64,
-    pub context_switches: u64,
-    pub interrupts: u64,
-    pub disk_read_bytes: u64,
-    pub disk_write_bytes: u64,
-    pub disk_reads: u64,
-    pub disk_writes: u64,
-    pub disk_busy_ns: u64,
-    pub network_receive_bytes: u64,
-    pub network_transmit_bytes: u64,
-    pub network_receive_packets: u64,
-    pub network_transmit_packets: u64,
-    pub network_receive_errors: u64,
-    pub network_transmit_errors: u64,
-    pub network_receive_drops: u64,
-    pub network_transmit_drops: u64,
-    pub pressure_cpu_some_ns: u64,
-    pub pressure_memory_some_ns: u64,
-    pub pressure_memory_full_ns: u64,
-    pub pressure_io_some_ns: u64,
-    pub pressure_io_full_ns: u64,
-    pub estimated: u64,
-    pub read_calls: u64,
-    pub write_calls: u64,
-    pub gpu_busy_ns: u64,
-    pub gpu_energy_uj: u64,
-    pub cgroup_oom_kills: u64,
-    pub cgroup_memory_high_events: u64,
-    pub cgroup_memory_max_events: u64,
-    pub cgroup_memory_oom_events: u64,
-    pub cgroup_cpu_periods: u64,
-    pub cgroup_cpu_throttled_periods: u64,
-    pub cgroup_cpu_throttled_ns: u64,
-    pub cgroup_read_bytes: u64,
-    pub cgroup_write_bytes: u64,
-    pub cgroup_cpu_ns: u64,
-}
-extern "C" {
-    pub fn rt_diff(
-        from: *const rt_metrics,
-        to: *const rt_metrics,
-        out: *mut rt_delta,
-        out_size: usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_row_diff(
-        struct_id: u32,
-        from: *const ::std::os::raw::c_void,
-        to: *const ::std::os::raw::c_void,
-        out: *mut ::std::os::raw::c_void,
-        out_size: usize,
-    ) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn rt_tracker_top(
-        t: *const rt_tracker,
-        order: u32,
-        array: *mut rt_process,
-        element_size: usize,
-        count: *mut usize,
-    ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
