@@ -29,6 +29,9 @@ UNITS = [".SH UNITS",
 ERRORS = [".SH ERRORS",
           "A call that returns int returns 0 or more, or a negative errno value:",
           "rt_strerror(3rtrack) returns its text. Those of each call stand with its return values."]
+# The fields of a struct are later than it where the page of units says so.
+HISTORY_OF_STRUCT = [".SH HISTORY", "The page \\(lqUnits and definitions\\(rq of the reference says",
+                     "since when a field is there."]
 HISTORY = [".SH HISTORY", "What has no \\(lqSince\\(rq is there since librtrack 0.1."]
 
 
@@ -137,7 +140,7 @@ def page_of_struct(path: pathlib.Path, version: str) -> List[str]:
                            "Field Documentation": "FIELDS"}.get(part, part)]
         page += [*(INCLUDE if part == "SYNOPSIS" else []),
                  *(line for line in text if not line.startswith("\\fC#include"))]
-    return [*page, *UNITS, *HISTORY, ".SH SEE ALSO", f"librtrack({SECTION})"]
+    return [*page, *UNITS, *HISTORY_OF_STRUCT, ".SH SEE ALSO", f"librtrack({SECTION})"]
 
 
 def overview(topics: List[Topic], structs: List[str], version: str) -> List[str]:

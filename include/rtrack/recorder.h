@@ -15,163 +15,117 @@ struct rt_process;
 struct rt_tracker;
 
 /** @defgroup recorder Recorder and marks
- *  A recorder samples a tracker at a fixed rate, by a thread of the library. A mark tells the peaks
- *  since a moment.
+ *  A recorder samples a tracker at a fixed rate, by a thread of the library. A mark has the peaks
+ *  since a moment. In a forked child, recorders and their trackers are -ECHILD.
+ *  @sa @ref details_recorder
+ *  @since 0.3
  *  @{ */
 
-/** Samples a tracker into a ring. Opaque. Its calls may come from any thread, also at the same time
- * as others, except for rt_recorder_free(). @since 0.3 */
+/** Samples a tracker into a ring. Any thread may call, but for rt_recorder_free(). @since 0.3 */
 struct rt_recorder;
 
-/** rt_recorder_opts.flags: a full ring drops its oldest sample. By default it drops the new one.
- * @since 0.3 */
+/** rt_recorder_opts.flags: a full ring drops its oldest sample, not the new one. */
 #define RT_RECORDER_KEEP_NEWEST 0x1U
-/** rt_recorder_opts.flags: keep rows of processes, for rt_recorder_processes(). @since 0.3 */
+/** rt_recorder_opts.flags: keep rows for rt_recorder_processes(). */
 #define RT_RECORDER_PROCESSES 0x2U
 
-/** How to record. Everything but `size` may be 0. @since 0.3 */
+/** How to record. @since 0.3 */
 struct rt_recorder_opts {
-	uint32_t size;  /**< sizeof(struct rt_recorder_opts), set by the caller. */
-	uint32_t flags; /**< RT_RECORDER_ bits. */
-	/** Between two ticks, on CLOCK_MONOTONIC; 0 is 1 s, and the least is 1 ms. Each tick is a
-	 * multiple of it after the first, so that nothing drifts. */
-	uint64_t interval_ns;
-	/** Between two peak polls or samples; 0 is as in rt_command_wait(): 10 ms, or longer if
-	 * that took more than half a percent of one CPU. UINT64_MAX: no peak polls. The least is
-	 * 1 ms. */
+	uint32_t size;        /**< sizeof(struct rt_recorder_opts). */
+	uint32_t flags;       /**< RT_RECORDER_ bits. */
+	uint64_t interval_ns; /**< Between ticks; 0: 1 s; at least 1 ms. Nothing drifts. */
+	/** Between peak polls; 0: as rt_command_wait(); UINT64_MAX: none; at least 1 ms. */
 	uint64_t peak_poll_ns;
-	uint32_t capacity; /**< Samples that the ring holds; 0 is 4096, some 6 MB. */
-	/** Rows of each sample that RT_RECORDER_PROCESSES keeps, those with the most CPU time; 0 is
-	 * 64. All together take capacity * rows * sizeof(struct rt_process), once in use. */
-	uint32_t rows;
-	uint32_t wake_after; /**< Samples that wait before rt_recorder_fd() wakes; 0 is 1. */
+	uint32_t capacity;   /**< Samples of the ring; 0: 4096, 6 MB. */
+	uint32_t rows;       /**< Rows of each sample; 0: 64. */
+	uint32_t wake_after; /**< Samples before rt_recorder_fd() wakes; 0: 1. */
 	uint32_t reserved;   /**< 0. */
 };
 
-/** What a recorder has done so far: taken + missed are all ticks, and the sample of
- * rt_recorder_stop(). @since 0.3 */
+/** What a recorder has done. @since 0.3 */
 struct rt_recorder_totals {
-	uint32_t size;    /**< Bytes of this struct that the library filled. */
-	uint32_t waiting; /**< Gauge. Samples that wait to be read. */
-	uint64_t taken;   /**< Counter. Samples taken. */
-	uint64_t dropped; /**< Counter. Of these, lost since the ring was full. */
-	/** Counter. Ticks without a sample: they passed while another was taken, or while the
-	 * thread had no CPU. */
-	uint64_t missed;
+	uint32_t size;    /**< Filled bytes. */
+	uint32_t waiting; /**< Gauge. Samples to be read. */
+	uint64_t taken;   /**< Counter. With `missed`, all ticks. */
+	uint64_t dropped; /**< Counter. Of these, lost: the ring was full. */
+	uint64_t missed;  /**< Counter. Ticks without a sample. */
 };
 
 /** Begin to record.
  *
- *  The tracker then belongs to the recorder, and rt_recorder_free() frees it. That of a command is
- *  borrowed: rt_command_wait() works as before, and rt_command_free() stops the recorder. Until it
- *  is freed, rt_sample() is refused, and any thread may use the other calls of the tracker. The
- *  thread blocks all signals.
+ *  The recorder owns the tracker and frees it; it only borrows that of a command. Meanwhile
+ *  rt_sample() is -EBUSY, and any thread may make the other calls of the tracker. The thread blocks
+ *  all signals.
  *
- *  In a forked child there is no recorder: all calls with it and its tracker return -ECHILD, and
- *  rt_recorder_free() leaves the tracker as it is.
- *
- *  @param out receives the recorder, or NULL on failure.
- *  @param t the tracker; it stays the caller's on failure.
- *  @param opts how to record; NULL for the defaults.
- *  @retval 0 the first tick is now
- *  @retval -EFAULT @p out or @p t is NULL
- *  @retval -EINVAL an option is unknown or too small, `wake_after` is above `capacity`, or `size`
- *          is wrong
- *  @retval -E2BIG @p opts is longer than this library knows and the unknown part is not zero
- *  @retval -EBUSY the tracker has a recorder
- *  @retval -EOPNOTSUPP RT_RECORDER_PROCESSES, and the tracker has no such list
- *  @retval -ENOMEM out of memory
- *  @retval -EAGAIN no thread can be made
- *  @retval -EMFILE the limit of open descriptors is reached
- *  @retval -ENFILE likewise, of the system
- *
- *  Cost: a thread; all memory is reserved now. A tick costs as much as rt_sample(). @since 0.3 */
+ *  @param out receives the recorder, NULL on failure.
+ *  @param t the tracker, still the caller's on failure.
+ *  @return 0; -EBUSY: it has a recorder; -EINVAL: an option is too small, or `wake_after` above
+ *          `capacity`; -EOPNOTSUPP: no list of processes; -EAGAIN: no thread. Cost: a thread, all
+ *          memory; a tick as rt_sample(). */
 RT_API int rt_recorder_new(struct rt_recorder **out, struct rt_tracker *t,
                            const struct rt_recorder_opts *opts);
 
-/** A descriptor for an event loop. It is readable while `wake_after` samples wait, and for ever
- *  once there will be no more. Borrowed: do not read, close or keep it beyond rt_recorder_free().
- *
- *  @return the descriptor, -EFAULT or -ECHILD. Cost: none. @since 0.3 */
+/** Descriptor for an event loop: readable while `wake_after` samples wait, and at the end.
+ *  Borrowed until rt_recorder_free(): only poll it. @return it, or -ECHILD. */
 RT_API int rt_recorder_fd(const struct rt_recorder *r);
 
-/** Take the samples that wait, oldest first. Does not wait. rt_diff() takes any two of them.
+/** Take the samples that wait, oldest first, for rt_diff(). Does not wait.
  *
- *  @param samples receives the samples, each @p element_size after the one before.
- *  @param element_size sizeof(struct rt_metrics) as the caller was compiled with.
- *  @param count room in @p samples when called, samples written on return.
- *  @retval 0 success, possibly without any sample
- *  @retval -ESRCH no sample waits, and there will be no more: everything that the tracker followed
- *          has exited, or the recorder was stopped
- *  @retval -EFAULT an argument is NULL; @p samples may be if `*count` is 0
- *  @retval -EINVAL @p element_size is wrong
- *  @retval -ECHILD this is a forked child
- *
- *  Cost: no system call for a sample. @since 0.3 */
+ *  @param samples receives them, each @p element_size after the last: a stride.
+ *  @param element_size sizeof(struct rt_metrics) or more.
+ *  @param count room; receives how many.
+ *  @return 0; -ESRCH: none, and no more will come. Cost: no system call. */
 RT_API int rt_recorder_read(struct rt_recorder *r, struct rt_metrics *samples, size_t element_size,
                             size_t *count);
 
-/** The newest sample, whether it was read or dropped or not. It is not taken from the ring.
- *  @return 0, -ENODATA before the first, -EFAULT, -EINVAL or -ECHILD. @since 0.3 */
+/** The newest sample, read before or not; it stays. @return 0; -ENODATA: none yet. */
 RT_API int rt_recorder_latest(const struct rt_recorder *r, struct rt_metrics *out, size_t out_size);
 
-/** Rows of the sample that was taken at @p monotonic_ns, by CPU time, the largest first; otherwise
- *  like the calls of @ref lists. They are kept until `capacity` later samples were put into the
- *  ring, whether the sample was read or not.
- *  @return 0; -ENODATA if they are not there any more, or never were; -EOPNOTSUPP without
- *          RT_RECORDER_PROCESSES; -EFAULT, -EINVAL or -ECHILD. @since 0.3 */
+/** Rows of the sample of @p monotonic_ns, most CPU time first, like @ref lists. Kept for `capacity`
+ *  samples. @return 0; -ENODATA: not there any more; -EOPNOTSUPP: no RT_RECORDER_PROCESSES. */
 RT_API int rt_recorder_processes(const struct rt_recorder *r, uint64_t monotonic_ns,
                                  struct rt_process *array, size_t element_size, size_t *count);
 
-/** Count what was recorded. @return 0, -EFAULT, -EINVAL or -ECHILD. Cost: none. @since 0.3 */
+/** What it has done so far. @return 0 or -ECHILD. Cost: none. */
 RT_API int rt_recorder_get_totals(const struct rt_recorder *r, struct rt_recorder_totals *out,
                                   size_t out_size);
 
-/** Take one more sample now, unless the tree has ended, and end the thread. What waits can still be
- *  read. @return 0, -EFAULT or -ECHILD. Cost: waits for that sample. @since 0.3 */
+/** Take a last sample and end the thread. What waits can be read. @return 0 or -ECHILD. */
 RT_API int rt_recorder_stop(struct rt_recorder *r);
 
-/** Stop, and free the recorder and its tracker. NULL is allowed. No other call may be in progress
- *  with the recorder or, unless it is a command's, its tracker. @since 0.3 */
+/** Stop, and free the recorder and its tracker. NULL is allowed. */
 RT_API void rt_recorder_free(struct rt_recorder *r);
 
-/** The largest figures of a tree since a mark. They are at least so large: samples, peak polls and
- * the kernel's own peaks show them, and a shorter peak may be larger. @since 0.3 */
+/** Peaks of a tree since a mark, at least: a shorter one may be larger. @since 0.3 */
 struct rt_peaks {
-	uint32_t size;         /**< Bytes of this struct that the library filled. */
-	uint32_t flags;        /**< 0: no bit is defined yet. */
-	uint64_t valid;        /**< RT_HAS_ bits of figures that are exact. */
-	uint64_t partial;      /**< RT_HAS_ bits of lower bounds. */
-	uint64_t estimated;    /**< RT_HAS_ bits of figures that may be above or below the truth. */
-	uint64_t monotonic_ns; /**< When the mark was set, CLOCK_MONOTONIC. */
-	/** RT_HAS_PEAK_FOOTPRINT. Largest rt_metrics.footprint_bytes. */
-	uint64_t peak_footprint_bytes;
-	uint64_t peak_needed_bytes; /**< RT_HAS_PEAK_FOOTPRINT. Largest rt_metrics.needed_bytes. */
-	uint64_t peak_rss_bytes;    /**< RT_HAS_PEAK_RSS. Largest RSS of one process. */
-	uint64_t processes_peak;    /**< RT_HAS_PROCESSES_PEAK. Most processes at the same time. */
-	char label[64];             /**< That of the mark, cut to fit. */
+	uint32_t size;                 /**< Filled bytes. */
+	uint32_t flags;                /**< 0. */
+	uint64_t valid;                /**< RT_HAS_ bits: exact. */
+	uint64_t partial;              /**< RT_HAS_ bits: at least. */
+	uint64_t estimated;            /**< RT_HAS_ bits: about. */
+	uint64_t monotonic_ns;         /**< Of the mark, CLOCK_MONOTONIC. */
+	uint64_t peak_footprint_bytes; /**< RT_HAS_PEAK_FOOTPRINT. */
+	uint64_t peak_needed_bytes;    /**< RT_HAS_PEAK_FOOTPRINT. */
+	uint64_t peak_rss_bytes;       /**< RT_HAS_PEAK_RSS: of one process. */
+	uint64_t processes_peak;       /**< RT_HAS_PROCESSES_PEAK. */
+	char label[64];                /**< Of the mark, cut to fit. */
 };
 
-/** Set a mark: rt_tracker_since() tells the peaks from here on. 64 can be set at a time.
+/** Set one of 64 marks: rt_tracker_since() has the peaks from here on, which rt_sample(),
+ *  rt_tracker_glance() and a recorder raise. With a recorder, on any thread.
  *
- *  Each rt_sample() and rt_tracker_glance() raises the peaks, and so does a recorder: then marks
- *  may be set, asked for and removed on any thread.
- *
- *  @param t a pid tracker. Without a sample so far, it takes one.
- *  @param label a name for people, or NULL.
- *  @param id receives the number of the mark, which no other mark of the tracker gets.
- *  @return 0; -ENOSPC if 64 are set; -ENOMEM; -EFAULT if @p t or @p id is NULL; -EOPNOTSUPP and
- *          -ECHILD as rt_tracker_glance(). Cost: a peak poll, and a file (`status`) of each
- *          member. @since 0.3 */
+ *  @param t a pid tracker; takes a first sample if it has none.
+ *  @param label for people, or NULL.
+ *  @param id receives its number.
+ *  @return 0; -ENOSPC: 64 are set; else as rt_tracker_glance(). Cost: that, and `status` of each
+ *          member. */
 RT_API int rt_tracker_mark(struct rt_tracker *t, const char *label, uint64_t *id);
 
-/** The peaks since a mark, up to now. The mark stays.
- *  @return 0; -ENOENT if there is no such mark; -EINVAL if @p out has a wrong size; otherwise, and
- *          in cost, as rt_tracker_mark(). @since 0.3 */
+/** Peaks since a mark, which stays. @return 0; -ENOENT: no such mark; else as rt_tracker_mark(). */
 RT_API int rt_tracker_since(struct rt_tracker *t, uint64_t id, struct rt_peaks *out,
                             size_t out_size);
 
-/** Remove a mark. @return 0, -ENOENT, -EFAULT, -EOPNOTSUPP or -ECHILD. Cost: none. @since 0.3 */
+/** Remove a mark. @return 0; -ENOENT: no such mark. */
 RT_API int rt_tracker_unmark(struct rt_tracker *t, uint64_t id);
 
 /** @} */

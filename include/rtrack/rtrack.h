@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /** @file
- *  librtrack: resource usage of a process tree, or of the whole system.
+ *  librtrack: what a process tree, the system, a cgroup or a program has used. All calls on one
+ *  page: @ref mainpage. Each figure: @ref units. Each call at length: @ref details.
  *
- *  Rules for every call in this header:
- *  - **Errors.** Calls return 0 or a negative errno value, and do not set `errno`. rt_strerror()
- *    returns the text of an error.
- *  - **Partial loss is not an error.** If a figure cannot be read, its bit in `valid` is clear;
- *    rt_tracker_obstacle() has the reason. A figure that could not be read is never reported as a
- *    valid 0.
- *  - **Units.** Times are in nanoseconds and memory is in bytes, unless the name says otherwise.
- *  - **Counters** never fall. They count from the start of what they describe. **Gauges** hold
- *    for one instant.
- *  - **Sizes.** Input structs carry their size in the first field, which the caller sets. Zero in
- *    any other field means the default. For outputs, the caller passes `sizeof` as an argument.
- *    The library fills the part that both sides know, zeroes the rest, and stores in `size` the
- *    number of bytes that it filled: see RT_HAS_FIELD(). Structs only ever grow at the end.
- *  - **Constants** are plain literals, which generators of bindings read. A bit is as wide as
- *    its mask, so `mask & ~RT_HAS_CPU` clears that bit alone. Any other value is an `int`.
- *  - **Threads.** Use a tracker on one thread at a time. Different trackers may be used on
- *    different threads. A command and its tracker may be used on several threads at once. The
- *    library has no global state. After fork(), parent and child may both go on using a tracker,
- *    independently of each other. A command is for the parent alone.
- *  - **Free last.** Free a handle when no other call with it is in progress and none will follow.
- *    To end a wait in another thread first, call rt_command_interrupt(). At the end of the process
- *    no handle need be freed: the kernel reclaims everything.
+ *  | Question | Call |
+ *  |---|---|
+ *  | Peak of a block of code | rt_tracker_mark(), rt_tracker_since() |
+ *  | Why a figure is missing | rt_tracker_obstacle() |
+ *  | Which process uses most | rt_tracker_top() |
+ *  | Rate from two samples | rt_diff(), rt_row_diff() for one process |
+ *  | Free beside a wait on another thread | rt_command_interrupt(), then rt_command_free() |
+ *  | A pid that is reused | rt_process.start_ticks; a tracker never takes it for its own |
+ *  | Memory that two runs agree on | rt_outcome.peak_needed_bytes |
+ *  | What an unprivileged user loses | @ref details_rights |
+ *  | CPU of one thread | rt_getrusage() with RT_RUSAGE_THREAD |
+ *  | A container | rt_cgroup_tracker_new() |
+ *
+ *  Rules for every call (@ref details_rules):
+ *  - **Errors.** 0 or a negative errno value; `errno` is not set. Common to all, so not listed:
+ *    -EFAULT (a pointer is NULL), -EINVAL (wrong size, unknown flag or option), -E2BIG (options
+ *    longer than the library knows), -ENOMEM, -EMFILE, -ENFILE. Outputs are untouched on error,
+ *    unless the call says more.
+ *  - **Partial loss is no error.** A figure is exact (`valid`), at least (`partial`), about
+ *    (`estimated`) or unknown, and then 0: RT_QUALITY().
+ *  - **Units.** Nanoseconds and bytes, unless the name says otherwise. A counter never falls; a
+ *    gauge holds for one instant.
+ *  - **Sizes.** In inputs `size` is sizeof, and 0 elsewhere the default. For outputs, `out_size`
+ *    or `element_size` is sizeof; the library sets `size` to what it filled. Structs grow at the
+ *    end.
+ *  - **Constants** are plain literals; a bit is as wide as its mask.
+ *  - **Threads.** One thread at a time for each handle, unless its struct says more. Parent and
+ *    child of a fork(2) may both use a tracker.
+ *  - **Free last:** when no other call with the handle is in progress.
+ *  - **Since.** What says nothing is there since 0.1; a group or struct speaks for what is in it.
  */
 #ifndef RTRACK_H
 #define RTRACK_H

@@ -12,7 +12,8 @@ POINTER_SIZE = 8  # LP64
 class Field(NamedTuple):
     name: str
     type: str  # without the field name. E.g.: "uint64_t", "char[64]", "const char *"
-    doc: str
+    doc: str  # its own, or in a group without one that of the first field there
+    since: str  # release, of its own or of the fields from "Since 0.3." on; else empty
 
     @property
     def size(self) -> int:
@@ -50,6 +51,7 @@ class Header(NamedTuple):
     functions: Dict[str, str]  # name -> the whole declaration
     structs: Dict[str, Struct]
     numbers: Dict[str, int]
+    since: Dict[str, str]  # release by name; of fields "rt_metrics.kind"
 
 
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -59,20 +61,62 @@ def _words(text: str) -> str:
     return " ".join(COMMENT.sub(" ", text).split())
 
 
+def _since(text: str) -> str:
+    found = re.search(r"@since (\d+\.\d+)|^/\* Since (\d+\.\d+)", text)
+    return (found[1] or found[2]) if found else ""
+
+
 def _struct(name: str, body: str) -> Struct:
     fields: List[Field] = []
     before = ""  # a comment precedes its field, or follows it if it starts with "/**<"
+    first = -1  # the first field of the group that is open
+    since = ""
     for token in re.findall(r"/\*.*?\*/|[^;/]+;", body, re.DOTALL):
-        declaration = re.fullmatch(r"(.*?)(\w+)(\[\d+\])?;", " ".join(token.split()))
+        words = " ".join(token.split())
+        declaration = re.fullmatch(r"(.*?)(\w+)(\[\d+\])?;", words)
         if declaration:
             kind, field, array = declaration.groups(default="")
-            fields.append(Field(field, kind.strip() + array, before))
+            doc = before or (fields[first].doc if 0 <= first < len(fields) else "")
+            fields.append(Field(field, kind.strip() + array, doc, _since(doc) or since))
             before = ""
-        elif token.startswith("/**<"):
-            fields[-1] = fields[-1]._replace(doc=" ".join(token.split()))
+        elif words.startswith("/**<"):
+            fields[-1] = fields[-1]._replace(doc=words, since=_since(words) or since)
+        elif "@{" in words or "@}" in words:
+            first = len(fields) if "@{" in words else -1
+        elif words.startswith("/**"):
+            before = words
         else:
-            before = " ".join(token.split())
+            since = _since(words) or since
     return Struct(name, fields)
+
+
+def _releases(text: str, structs: Dict[str, Struct]) -> Dict[str, str]:
+    """Since when each name is there: what its comment says, else its group, else 0.1."""
+    since: Dict[str, str] = {}
+    groups = ["0.1"]
+    before = ""
+    for token in re.findall(
+            r"/\*.*?\*/|^#define .*?$|^RT_API [^;]+;|^struct rt_\w+ \{.*?^\};|^struct rt_\w+;",
+            text, re.MULTILINE | re.DOTALL):
+        if token.startswith("/*"):
+            before = token
+            if "@{" in token:
+                groups.append(_since(token) or groups[-1])
+            elif "@}" in token:
+                groups.pop()
+            continue
+        kind = token.partition(" ")[0]
+        name = re.search(r"\w+(?=\()" if kind == "RT_API" else r"(?<= )\w+", token)
+        assert name, token
+        own = _since(before) or (_since(token) if kind == "#define" else "") or groups[-1]
+        if "{" in token:
+            for field in structs[name[0]].fields:
+                since[f"{name[0]}.{field.name}"] = field.since or own
+        if before:
+            since[name[0]] = own
+        since.setdefault(name[0], own)
+        before = ""
+    return since
 
 
 def _numbers(text: str) -> Dict[str, int]:
@@ -91,7 +135,7 @@ def files(path: pathlib.Path) -> List[pathlib.Path]:
     """A header and what it includes of its own folder, each once, in the order of a compiler."""
     found: List[pathlib.Path] = []
     for name in re.findall(r"^#include <rtrack/(\w+\.h)>", path.read_text(), re.MULTILINE):
-        if path.with_name(name).exists():  # version.h is made, in another folder
+        if name != "version.h":  # which is made, in another folder
             found += [file for file in files(path.with_name(name)) if file not in found]
     return [*found, path]
 
@@ -112,4 +156,4 @@ def read(path: pathlib.Path) -> Header:
     structs = {
         name: _struct(name, body)
         for name, body in re.findall(r"^struct (rt_\w+) \{\n(.*?)^\};", text, re.M | re.S)}
-    return Header(functions, structs, _numbers(text))
+    return Header(functions, structs, _numbers(text), _releases(text, structs))

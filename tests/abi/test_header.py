@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compile the public headers alone, as pedantic C11 and C++11, with every installed compiler."""
+import pathlib
 import shutil
 import unittest
 
@@ -33,11 +34,26 @@ int is_known(const struct rt_outcome *o, const struct rt_metrics *m)
 """
 
 
+MAX_LINES = 900  # of one header
+MAX_WORDS = 12000  # of all together, as wc -w counts: docs/ has the rest
+PUBLIC = header.files(HEADER)
+
+
 class HeaderAlone(unittest.TestCase):
+    def test_headers_can_be_read(self) -> None:
+        for path in PUBLIC:
+            self.assertLessEqual(len(path.read_text().splitlines()), MAX_LINES, path.name)
+        template = HEADER.with_name("version.h.in").read_text()
+        words = sum(len(text.split()) for text in [*map(pathlib.Path.read_text, PUBLIC), template])
+        self.assertLessEqual(words, MAX_WORDS)
+
+    def test_rtrack_h_includes_all(self) -> None:
+        self.assertEqual(sorted(PUBLIC), sorted(HEADER.parent.glob("*.h")))
+
     def test_header_included_alone_compiles(self) -> None:
         for language, (compilers, flags) in LANGUAGES.items():
             for compiler in filter(shutil.which, compilers):
-                for name in [*(path.name for path in header.files(HEADER)), "version.h"]:
+                for name in [*(path.name for path in PUBLIC), "version.h"]:
                     with self.subTest(compiler=compiler, name=name):
                         include = ["-I", SOURCE / "include", "-I", BUILD / "include"]
                         run([compiler, *STRICT, *flags, *include, "-x", language, "-"],

@@ -21,6 +21,8 @@ UNITS = {
     "_ns": "ns", "_bytes": "By", "ru_utime": "s", "ru_stime": "s", "ru_maxrss": "KiBy",
     "block": "512By"}
 INPUTS = {"rt_opts", "rt_command_opts", "rt_trace_opts"}  # where 0 means the default
+# Their fields with a bit are counters, unless they are marked as gauges.
+COUNTERS = {"rt_process", "rt_metrics"}
 FROZEN = {"rt_rusage", "rt_fd"}  # they never grow, so they have no size
 DESCRIPTION = "rt_field"
 LARGEST = 4096
@@ -141,6 +143,8 @@ class Layout(unittest.TestCase):
         for name, id in IDS.items():
             for field, row in zip(DECLARED.structs[name].fields, TABLES[id]):
                 role = documented_role(field.doc)
+                if name in COUNTERS and named_bits(field) and field.name not in MASKS:
+                    role = role or NUMBERS["RT_FIELD_COUNTER"]
                 if role and name not in ("rt_delta", "rt_outcome"):
                     self.assertEqual(row.role, role, f"{name}.{row.name}: {field.doc}")
 

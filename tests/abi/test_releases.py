@@ -49,6 +49,22 @@ class Releases(unittest.TestCase):
             for name, value in header.read(path).numbers.items():
                 self.assertEqual(CURRENT.numbers.get(name), value, f"{name} of {path}")
 
+    def test_since_is_the_first_release_that_has_it(self) -> None:
+        """A name has it of its own, or its group or struct has it; what has none is of 0.1."""
+        expected: Dict[str, str] = {}
+        for path in [*RELEASES, HEADER]:
+            public = header.read(path)
+            release = path.parents[1].name if path in RELEASES else "0.3"
+            names = [*public.functions, *public.structs, *public.numbers, *(
+                f"{struct.name}.{field.name}"
+                for struct in public.structs.values() for field in struct.fields)]
+            for name in names:
+                expected.setdefault(name, release)
+        names = [name for name in expected if not name.startswith("RT_VERSION_")]
+        self.assertGreater(len(names), 800)
+        self.assertEqual({name: CURRENT.since.get(name) for name in names},
+                         {name: expected[name] for name in names})
+
     def test_released_structs_grow_only_at_end(self) -> None:
         for path in RELEASES:
             for name, struct in header.read(path).structs.items():

@@ -77,19 +77,22 @@ FIELDS = read_fields((SOURCE / "lib/api/fields.def").read_text())
 # docs/units.md
 
 
-def meaning(field: Entry) -> str:
-    """E.g.: "Counter, `RT_HAS_IO`. Bytes fetched from storage"."""
+def meaning(struct: str, field: Entry) -> str:
+    """E.g.: "Counter, `RT_HAS_IO_CALLS`. Calls of read(2) and the like. Since 0.3"."""
     role = [field.role.capitalize()] if field.role != "META" and field.text else []
     marks = ", ".join([*role, " with ".join(f"`{bit}`" for bit in field.bits)]).strip(", ")
     text = re.sub(r"\b(RT_[A-Z_]+)\b", r"`\1`", field.text)
-    return ". ".join(filter(None, [marks, text[:1].upper() + text[1:]]))
+    release = PUBLIC.since[f"{struct}.{field.name}"]
+    since = f"Since {release}" if release != PUBLIC.since[struct] else ""
+    return ". ".join(filter(None, [marks, text[:1].upper() + text[1:], since]))
 
 
 def definition_in_header(struct: str, name: str) -> str:
     """What the comment of the header says more than fields.def."""
     doc = next(field.doc for field in PUBLIC.structs[struct].fields if field.name == name)
     doc = re.sub(r"^/\*\*<?|\*/$|@since .*", "", doc.replace(" * ", " "))
-    return re.sub(r"^\s*(?:Counter|Gauge)?[, ]*(?:RT_HAS_\w+)?\.\s*", "", doc.strip()).rstrip(" .")
+    marks = r"^\s*(?:Counter|Gauge)?[, ]*(?:RT_HAS_\w+)?[.:]\s*"
+    return re.sub(marks, "", doc.strip()).rstrip(" .")
 
 
 def row(struct: str, field: Entry, definitions: Dict[str, str]) -> str:
@@ -97,7 +100,7 @@ def row(struct: str, field: Entry, definitions: Dict[str, str]) -> str:
     last = definitions.get(field.name)
     if last is None:
         last = definition_in_header(struct, field.name)
-    return f"| `{field.name}` | {unit} | {meaning(field)} | {last} |".replace("|  |", "| |")
+    return f"| `{field.name}` | {unit} | {meaning(struct, field)} | {last} |".replace("|  |", "| |")
 
 
 def table(struct: str, names: List[str], definitions: Dict[str, str]) -> str:
