@@ -3,8 +3,9 @@
 
 Doxygen makes one page for each topic and struct, with names such as "lists", without the functions
 in NAME, and with escapes that mandoc(1) does not know. This makes a page for each public function,
-so that "man rt_sample" finds one, of the part about it; one for each struct; one for each topic,
-e.g. librtrack-lists(3rtrack); and librtrack(3rtrack), which lists them.
+so that "man rt_sample" finds one, of the part about it and its part of docs/details.md; one for
+each struct; one for each topic, e.g. librtrack-lists(3rtrack); librtrack-details(3rtrack); and
+librtrack(3rtrack), which lists them.
 
 Usage: man_pages.py DOXYGEN_OUTPUT OUTPUT VERSION
 """
@@ -28,10 +29,14 @@ UNITS = [".SH UNITS",
          "rt_field_get(3rtrack) returns the unit of every field."]
 ERRORS = [".SH ERRORS",
           "A call that returns int returns 0 or more, or a negative errno value:",
-          "rt_strerror(3rtrack) returns its text. Those of each call stand with its return values."]
+          "rt_strerror(3rtrack) returns its text. Those of each call stand with its return values.",
+          "Any call may return -EFAULT (a pointer is NULL), -EINVAL (a size is wrong, a flag or an",
+          "option unknown), -E2BIG (options are longer than the library knows), -ENOMEM, -EMFILE",
+          "or -ENFILE."]
 # The fields of a struct are later than it where the page of units says so.
-HISTORY_OF_STRUCT = [".SH HISTORY", "The page \\(lqUnits and definitions\\(rq of the reference says",
-                     "since when a field is there."]
+HISTORY_OF_STRUCT = [
+    ".SH HISTORY", "The page \\(lqUnits and definitions\\(rq of the reference says",
+    "since when a field is there."]
 HISTORY = [".SH HISTORY", "What has no \\(lqSince\\(rq is there since librtrack 0.1."]
 
 
@@ -60,7 +65,7 @@ def tidy(lines: List[str]) -> List[str]:
         is_gap = line in (".PP", ".br", ".sp")
         if is_gap and (not result or re.match(r"\.(SH|SS|PP|br|sp)\b", result[-1])):
             continue
-        if line.startswith((".SH", ".SS", ".PP")):
+        if line.startswith((".SH", ".SS", ".PP", ".IP")):
             while result and result[-1] in (".PP", ".br", ".sp"):
                 result.pop()
         result.append(line)
@@ -100,6 +105,19 @@ def read_topic(path: pathlib.Path) -> Topic:
                  functions)
 
 
+def read_details(path: pathlib.Path) -> Dict[str, List[str]]:
+    """Return the lines about each function and struct."""
+    found: Dict[str, List[str]] = {}
+    for part in sections(path.read_text().splitlines(), "SH").values():
+        for heading, text in sections(part, "SS").items():
+            found[re.sub(r"\\f[BP]|\(\)", "", heading)] = text
+    return found
+
+
+def more(details: Dict[str, List[str]], name: str) -> List[str]:
+    return [".SH DETAILS", *details[name]] if name in details else []
+
+
 def sentence(lines: List[str]) -> str:
     """Return the first sentence of a text, for NAME."""
     text = " ".join(line for line in lines if line and not line.startswith("."))
@@ -107,12 +125,15 @@ def sentence(lines: List[str]) -> str:
     return re.sub(r"\\f[PIR]|\\&", "", first).strip()
 
 
-def page_of_function(topic: Topic, name: str, version: str) -> List[str]:
+def page_of_function(topic: Topic, name: str, details: Dict[str, List[str]],
+                     version: str) -> List[str]:
     prototype, *text = topic.functions[name]
-    more = [f".SH {topic.brief.upper()}", *topic.description] if topic.description else []
+    about = [f".SH {topic.brief.upper()}", *topic.description] if topic.description else []
     return [*title(name, version), ".SH NAME", f"{name} \\- {sentence(text)}", ".SH SYNOPSIS",
-            *INCLUDE, f'.BI "{prototype}"', ".SH DESCRIPTION", *text, *more, *UNITS, *ERRORS,
-            *HISTORY, ".SH SEE ALSO", f"librtrack({SECTION}), librtrack-{topic.name}({SECTION})"]
+            *INCLUDE, f'.BI "{prototype}"', ".SH DESCRIPTION", *text, *about, *more(details, name),
+            *UNITS, *ERRORS, *HISTORY, ".SH SEE ALSO",
+            f"librtrack({SECTION}), librtrack-{topic.name}({SECTION}), "
+            f"librtrack-details({SECTION})"]
 
 
 def page_of_topic(topic: Topic, version: str) -> List[str]:
@@ -128,7 +149,15 @@ def page_of_topic(topic: Topic, version: str) -> List[str]:
             *ERRORS, *HISTORY, ".SH SEE ALSO", f"librtrack({SECTION})"]
 
 
-def page_of_struct(path: pathlib.Path, version: str) -> List[str]:
+def page_of_details(path: pathlib.Path, version: str) -> List[str]:
+    lines = path.read_text().splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith('.SH "'))
+    return [*title("librtrack-details", version), ".SH NAME",
+            "librtrack-details \\- details of calls, options and reasons", *lines[start:],
+            ".SH SEE ALSO", f"librtrack({SECTION})"]
+
+
+def page_of_struct(path: pathlib.Path, details: Dict[str, List[str]], version: str) -> List[str]:
     lines = path.read_text().splitlines()
     parts = sections(lines, "SH")
     name = path.name.partition(".")[0]
@@ -140,7 +169,8 @@ def page_of_struct(path: pathlib.Path, version: str) -> List[str]:
                            "Field Documentation": "FIELDS"}.get(part, part)]
         page += [*(INCLUDE if part == "SYNOPSIS" else []),
                  *(line for line in text if not line.startswith("\\fC#include"))]
-    return [*page, *UNITS, *HISTORY_OF_STRUCT, ".SH SEE ALSO", f"librtrack({SECTION})"]
+    return [*page, *more(details, name), *UNITS, *HISTORY_OF_STRUCT, ".SH SEE ALSO",
+            f"librtrack({SECTION}), librtrack-details({SECTION})"]
 
 
 def overview(topics: List[Topic], structs: List[str], version: str) -> List[str]:
@@ -160,14 +190,16 @@ def main() -> None:
     source, output, version = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     topics = [read_topic(source / f"{name}.{SECTION}") for name in TOPICS]
     structs = sorted(source.glob(f"rt_*.{SECTION}"))
+    details = read_details(source / f"details.{SECTION}")
     pages = {"librtrack": overview(topics, [path.name.partition(".")[0] for path in structs],
                                    version)}
+    pages["librtrack-details"] = page_of_details(source / f"details.{SECTION}", version)
     for topic in topics:
         pages[f"librtrack-{topic.name}"] = page_of_topic(topic, version)
         for name in topic.functions:
-            pages[name] = page_of_function(topic, name, version)
+            pages[name] = page_of_function(topic, name, details, version)
     for path in structs:
-        pages[path.name.partition(".")[0]] = page_of_struct(path, version)
+        pages[path.name.partition(".")[0]] = page_of_struct(path, details, version)
     if output.exists():
         shutil.rmtree(output)
     output.mkdir(parents=True)

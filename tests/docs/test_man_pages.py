@@ -54,13 +54,20 @@ class ManPages(unittest.TestCase):
             for part in ("UNITS", "ERRORS", "HISTORY", "Since", "SEE ALSO librtrack(3rtrack)"):
                 self.assertIn(part, text, name)
             if name in calls:
-                self.assertRegex(text.partition("UNITS")[0], "-E[A-Z]+", name)
+                self.assertRegex(text.partition("UNITS")[0], r"-E[A-Z]+|as rt_\w+\(\)", name)
 
     def test_page_has_the_text_of_the_header(self) -> None:
         text = " ".join(self.text("rt_sample").split())
         self.assertIn("out receives the sample.", text)
         self.assertIn("-ESRCH everything that the tracker followed has exited", text)
         self.assertIn("librtrack-trackers(3rtrack)", text)
+
+    def test_page_has_what_details_say(self) -> None:
+        text = " ".join(self.text("rt_sample").split())
+        self.assertIn("DETAILS", text)
+        self.assertIn("counted in rt_metrics.members_skipped", text)
+        self.assertIn("DETAILS", self.text("rt_delta"))
+        self.assertIn("RT_REASON_PAST_UNKNOWN", self.text("librtrack-details"))
 
     def test_pages_have_names_of_this_library_alone(self) -> None:
         for path in self.pages:
