@@ -208,20 +208,20 @@ START_TEST(message_names_the_accounting_method)
 }
 END_TEST
 
-START_TEST(message_is_cut_to_fit_and_untouched_on_success)
+START_TEST(message_is_cut_after_a_word_and_untouched_on_success)
 {
 	const char *const missing[] = { "/nonexistent/program", NULL }, *const good[] = { "true",
 		                                                                          NULL };
-	char message[8];
+	char message[16];
 	struct rt_command_opts opts = {
-		.size = sizeof(opts), .argv = missing, .message = message, .message_size = 4
+		.size = sizeof(opts), .argv = missing, .message = message, .message_size = 12
 	};
 	struct rt_command *command;
 
 	memset(message, FILLED, sizeof(message));
 	ck_assert_int_eq(rt_command_start(&command, &opts), -ENOENT);
-	ck_assert_str_eq(message, "The");
-	ck_assert(is_filled(message + 4, 4));
+	ck_assert_str_eq(message, "The...");
+	ck_assert(is_filled(message + 12, 4));
 
 	memset(message, FILLED, sizeof(message));
 	opts.message_size = 0;
@@ -259,7 +259,7 @@ int main(void)
 	tcase_add_loop_test(messages, message_names_the_descriptor, 0, COUNT_OF(methods));
 	tcase_add_test(messages, descriptors_that_make_no_sense_are_refused);
 	tcase_add_test(messages, message_names_the_accounting_method);
-	tcase_add_test(messages, message_is_cut_to_fit_and_untouched_on_success);
+	tcase_add_test(messages, message_is_cut_after_a_word_and_untouched_on_success);
 	tcase_add_test(messages, each_error_of_execve_has_words);
 	tcase_add_test(messages, program_reaped_by_the_kernel_is_echild);
 	tcase_add_test(messages, supervisor_without_descriptors_is_emfile);

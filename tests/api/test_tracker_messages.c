@@ -204,7 +204,8 @@ START_TEST(message_is_cut_to_fit)
 		memset(small, FILLED, sizeof(small));
 		opts.message_size = size;
 		ck_assert_int_eq(rt_pid_tracker_new(&tracker, -1, &opts), -EINVAL);
-		ck_assert_uint_eq(strlen(small), size - 1);
+		ck_assert_uint_lt(strlen(small), size);
+		ck_assert_int_eq(size < sizeof("...") || strstr(small, "..."), 1);
 		ck_assert(is_filled(small + size, sizeof(small) - size));
 	}
 }

@@ -15,12 +15,14 @@ enum { NAME_BYTES = 40 };
 
 /* --- Names. --- */
 
-/* Get the name in a word such as "--name=argument". */
+/* Get the name in a word such as "--name=argument". No option has a name that does not fit. */
 static void copy_name(char name[NAME_BYTES], const char *word)
 {
 	size_t len = strcspn(word + 2, "=");
 
 	snprintf(name, NAME_BYTES, "%.*s", (int)len, word + 2);
+	if (len >= NAME_BYTES)
+		memcpy(name + NAME_BYTES - sizeof("..."), "...", sizeof("..."));
 }
 
 /* Returns the only name that is near, or NULL. */
@@ -47,10 +49,12 @@ static int list_longer(char *list, size_t size, const char *name, unsigned comma
 		if (!(row->commands & commands) || strncmp(row->name, name, strlen(name)) != 0 ||
 		    strstr(list, row->name))
 			continue;
+		if (len + strlen(", --") + strlen(row->name) + sizeof(" ...") > size) {
+			memcpy(list + len, " ...", sizeof(" ..."));
+			break;
+		}
 		len += (size_t)snprintf(list + len, size - len, "%s--%s", count++ ? ", " : "",
 		                        row->name);
-		if (len >= size)
-			break;
 	}
 	return count;
 }

@@ -98,8 +98,8 @@ static int refuse_empty_field(const struct options *options, const char *name)
 	bool is_last = *name == '\0';
 	char message[240];
 
-	snprintf(message, sizeof(message), "--fields '%.120s' has an empty name %s",
-	         options->fields,
+	snprintf(message, sizeof(message), "--fields '%.120s%s' has an empty name %s",
+	         options->fields, strlen(options->fields) > 120 ? "..." : "",
 	         name == options->fields ? "before the first comma"
 	         : is_last               ? "after the last comma"
 	                                 : "between two commas");
@@ -116,6 +116,7 @@ static int refuse_field(const struct options *options, uint32_t kind, const char
 	const char *other = series_with_field(name, len);
 	const char *where = where_fields_are(options);
 	int shown = len < 60 ? (int)len : 60;
+	const char *rest = len > 60 ? "..." : "";
 	struct suggestion meant;
 	char message[240];
 
@@ -123,15 +124,15 @@ static int refuse_field(const struct options *options, uint32_t kind, const char
 		return refuse_empty_field(options, name);
 	columns_find_closest(name, len, kind, &meant);
 	if (other)
-		snprintf(message, sizeof(message), "unknown field '%.*s'%s: it is one of %s", shown,
-		         name, where, other);
+		snprintf(message, sizeof(message), "unknown field '%.*s%s'%s: it is one of %s",
+		         shown, name, rest, where, other);
 	else if (meant.name[0])
-		snprintf(message, sizeof(message), "unknown field '%.*s'%s: did you mean '%s'?",
-		         shown, name, where, meant.name);
+		snprintf(message, sizeof(message), "unknown field '%.*s%s'%s: did you mean '%s'?",
+		         shown, name, rest, where, meant.name);
 	else
 		snprintf(message, sizeof(message),
-		         "unknown field '%.*s'%s: 'rtrack info --fields' lists them", shown, name,
-		         where);
+		         "unknown field '%.*s%s'%s: 'rtrack info --fields' lists them", shown, name,
+		         rest, where);
 	return usage_error(options, message);
 }
 

@@ -159,16 +159,18 @@ static void say_unknown_name(char problem[TEMPLATE_PROBLEM_BYTES], const char *n
 {
 	struct suggestion meant = { 0 };
 	char word[60];
+	const char *rest = len >= sizeof(word) ? "..." : "";
 
 	snprintf(word, sizeof(word), "%.*s", (int)(len < 60 ? len : 60), name);
 	find_closest(word, kinds, &meant);
 	if (meant.name[0])
 		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
-		         "unknown figure '%s' in the template: did you mean '%s'?", word,
+		         "unknown figure '%s%s' in the template: did you mean '%s'?", word, rest,
 		         meant.name);
 	else
 		snprintf(problem, TEMPLATE_PROBLEM_BYTES,
-		         "unknown figure '%s' in the template: '--template help' lists them", word);
+		         "unknown figure '%s%s' in the template: '--template help' lists them",
+		         word, rest);
 }
 
 static bool read_name(const char *s, unsigned kinds, struct token *token,

@@ -73,6 +73,16 @@ void words_of_sentences(char *text)
 	}
 }
 
+/* End a text that did not fit into this size after its last whole word. */
+static void cut_after_word(char *text, size_t size)
+{
+	char *last = text + size - sizeof("..."), *word = last;
+
+	while (word > text && *word != ' ')
+		word--;
+	memcpy(word > text ? word : last, "...", sizeof("..."));
+}
+
 /* Write the message in one call, so output of the command cannot appear inside it. */
 void warn(const char *format, ...)
 {
@@ -82,7 +92,8 @@ void warn(const char *format, ...)
 	ssize_t unused;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	if ((size_t)vsnprintf(text, sizeof(text), format, args) >= sizeof(text))
+		cut_after_word(text, sizeof(text));
 	va_end(args);
 	len += escape_controls(line + len, sizeof(line) - len - 1, (const unsigned char *)text);
 	line[len++] = '\n';
