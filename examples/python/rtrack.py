@@ -558,14 +558,17 @@ class Record:
         """Return all fields by name."""
         return {name: getattr(self, name) for name in self._has}
 
+    def _bits(self, name: str) -> int:
+        return self._has["cpu_user_ns" if name == "cpu_seconds" else name]
+
     def is_complete(self, name: str) -> bool:
         """Return whether a field is exact: neither unknown nor a lower bound nor an estimate."""
-        has = self._has[name]
+        has = self._bits(name)
         return getattr(self._raw, "valid", has) & has == has
 
     def quality(self, name: str) -> str:
         """Return how sure a field is: "exact", "at least", "about" or "unknown"."""
-        has = self._has[name]
+        has = self._bits(name)
         if not self._is_known(has):
             return "unknown"
         if getattr(self._raw, "estimated", 0) & has:
@@ -606,6 +609,11 @@ def _property(field: _Field) -> property:
     return property(getters.get(field.type, get_number), doc=f"Unit: {unit}")
 
 
+def _cpu_seconds(self: Record) -> Optional[float]:
+    is_known = self._is_known(self._has["cpu_user_ns"])
+    return (self._raw.cpu_user_ns + self._raw.cpu_system_ns) / 1e9 if is_known else None
+
+
 _RecordType = TypeVar("_RecordType", bound=Type[Record])
 
 
@@ -621,6 +629,9 @@ def _record(struct_id: int) -> Callable[[_RecordType], _RecordType]:
         cls.texts = {field.name.decode(): field.text.decode() for field in table}
         for field in table:
             setattr(cls, field.name.decode(), _property(field))
+        if "cpu_user_ns" in cls._has:
+            doc = "CPU time in user and kernel mode together, in seconds. quality() takes it, too."
+            setattr(cls, "cpu_seconds", property(_cpu_seconds, doc=doc))
         return cls
 
     return fill

@@ -58,11 +58,7 @@ RT_API const char *rt_strerror(int err);
  *  @return nonzero if it is known. */
 #define RT_IS_KNOWN(s, has) ((((s)->valid | (s)->partial | (s)->estimated) & (has)) == (has))
 
-/** How sure a figure is. E.g.:
- *
- *      static const char *const words[] = { "unknown", "about", "at least", "exactly" };
- *
- *      printf("%s %.3f s\n", words[RT_QUALITY(&m, RT_HAS_CPU)], m.rusage.ru_utime);
+/** How sure a figure is.
  *
  *  @param s as of RT_IS_KNOWN().
  *  @param has RT_HAS_ bits; of several, the worst counts.
@@ -72,6 +68,13 @@ RT_API const char *rt_strerror(int err);
 	 : ((s)->estimated & (has)) ? RT_QUALITY_ESTIMATE                                          \
 	 : ((s)->partial & (has))   ? RT_QUALITY_LOWER_BOUND                                       \
 	                            : RT_QUALITY_EXACT)
+
+/** RT_QUALITY() in words: "unknown", "about", "at least" or "exact". */
+#define RT_QUALITY_TEXT(s, has)                                                                    \
+	(!RT_IS_KNOWN(s, has)       ? "unknown"                                                    \
+	 : ((s)->estimated & (has)) ? "about"                                                      \
+	 : ((s)->partial & (has))   ? "at least"                                                   \
+	                            : "exact")
 /** @} */
 
 /** @} */

@@ -29,7 +29,8 @@ int is_known(const struct rt_outcome *o, const struct rt_metrics *m)
 {
 	return RT_HAS_FIELD(o, rt_outcome, peak_needed_bytes) &&
 	       RT_HAS_FIELD(m, rt_metrics, rusage) && RT_IS_KNOWN(o, RT_HAS_CPU) &&
-	       RT_QUALITY(m, RT_HAS_CPU | RT_HAS_IO) == RT_QUALITY_EXACT;
+	       RT_QUALITY(m, RT_HAS_CPU | RT_HAS_IO) == RT_QUALITY_EXACT &&
+	       *RT_QUALITY_TEXT(m, RT_HAS_CPU | RT_HAS_IO) == 'e';
 }
 """
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* RT_QUALITY() and RT_IS_KNOWN() of made-up structs, and of the context switches of a process with
- * a thread that has ended. */
+/* RT_QUALITY(), RT_QUALITY_TEXT() and RT_IS_KNOWN() of made-up structs, and of the context switches
+ * of a process with a thread that has ended. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -22,6 +22,8 @@ static const struct {
 	{ 0, A, B, A | B, RT_QUALITY_ESTIMATE },  { A, 0, 0, A | B, RT_QUALITY_UNKNOWN },
 };
 
+static const char *const words[] = { "unknown", "about", "at least", "exact" };
+
 START_TEST(quality_of_several_bits_is_the_worst)
 {
 	const struct rt_metrics m = { .valid = cases[_i].valid,
@@ -31,6 +33,7 @@ START_TEST(quality_of_several_bits_is_the_worst)
 
 	ck_assert_int_eq(RT_QUALITY(&m, has), cases[_i].quality);
 	ck_assert_int_eq(RT_IS_KNOWN(&m, has), cases[_i].quality != RT_QUALITY_UNKNOWN);
+	ck_assert_str_eq(RT_QUALITY_TEXT(&m, has), words[cases[_i].quality]);
 }
 END_TEST
 

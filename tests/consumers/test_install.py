@@ -20,7 +20,6 @@ from staged import MESON, Staged, staged
 
 EXAMPLES = SOURCE / "examples"
 PUBLIC = header.files(HEADER)
-BUSY = "while True: pass"
 STATIC = ["-static", "-Wl,--fatal-warnings"]
 WRAPPER = """
 project('wrapper', 'c', meson_version: '>=1.0.0')
@@ -106,7 +105,7 @@ class Installed(unittest.TestCase):
         self.assert_prints_sixteen_fields(static)
 
     def test_examples_link_statically(self) -> None:
-        for name in ("command", "event_loop", "recorder", "system", "trace", "watch"):
+        for name in ("command", "event_loop", "recorder", "system", "trace"):
             self.build(EXAMPLES / f"c/{name}.c", *STATIC, static=True)
 
     def test_command_example_returns_exit_code(self) -> None:
@@ -135,29 +134,6 @@ class Installed(unittest.TestCase):
     def test_event_loop_examples_run_fifty_commands_at_once(self) -> None:
         self.assert_runs_fifty([str(self.build(EXAMPLES / "c/event_loop.c"))])
         self.assert_runs_fifty([sys.executable, str(EXAMPLES / "python/event_loop.py")])
-
-    def test_watch_example_prints_cores(self) -> None:
-        program = self.build(EXAMPLES / "c/watch.c")
-        busy = subprocess.Popen([sys.executable, "-c", BUSY])
-        try:
-            watch = subprocess.Popen(
-                ["timeout", "100", "stdbuf", "-oL", program, str(busy.pid)],
-                env=self.stage.env,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            first = watch.stdout.readline()
-        finally:
-            busy.kill()
-            busy.wait()
-        out, err = watch.communicate()
-        cores = [
-            float(cores)
-            for cores in re.findall(r"^ *([\d.]+) cores +[\d.]+ MiB$", first + out, re.M)]
-        self.assertGreaterEqual(len(cores), 1, first + out)
-        self.assertTrue(all(0 < c < 1.1 for c in cores), first + out)
-        self.assertIn("process", err)
 
     def test_recorder_example_prints_the_peak_of_its_work(self) -> None:
         done = self.use(self.build(EXAMPLES / "c/recorder.c"))

@@ -358,6 +358,17 @@ class Trees(unittest.TestCase):
             self.assertEqual((row.uid, row.session), (os.getuid(), os.getsid(0)))
             child.kill()
 
+    def test_cpu_seconds_are_user_and_system_time_together(self) -> None:
+        with rtrack.SystemTracker() as tracker:
+            used = tracker.sample()
+            self.assertEqual(used.cpu_seconds, (used.cpu_user_ns + used.cpu_system_ns) / 1e9)
+            self.assertEqual(used.quality("cpu_seconds"), used.quality("cpu_user_ns"))
+        with rtrack.PidTracker(want=rtrack.HAS_RSS) as tracker:
+            used = tracker.sample()
+        self.assertEqual((used.cpu_seconds, used.quality("cpu_seconds")), (None, "unknown"))
+        self.assertFalse(used.is_complete("cpu_seconds"))
+        self.assertFalse(hasattr(rtrack.Disk(), "cpu_seconds"))
+
     def test_row_diff_subtracts_counters_alone(self) -> None:
         with rtrack.PidTracker(children=False) as tracker:
             before = tracker.processes()[0]
