@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <rtrack/rtrack.h>
@@ -57,12 +59,54 @@ inline std::vector<rt_constant> constants()
 	return all;
 }
 
+/** Returns the fields of a struct (RT_STRUCT_), with their units and what they mean. */
+inline std::vector<rt_field> fields(std::uint32_t struct_id)
+{
+	std::vector<rt_field> all(rt_field_count(struct_id));
+
+	for (std::uint32_t i = 0; i < all.size(); i++)
+		check(rt_field_get(struct_id, i, &all[i], sizeof(all[i])), "rt_field_get");
+	return all;
+}
+
 /** Returns the difference from one sample to a later one of the same tracker. */
 inline rt_delta diff(const rt_metrics &from, const rt_metrics &to)
 {
 	rt_delta out;
 
 	check(rt_diff(&from, &to, &out, sizeof(out)), "rt_diff");
+	return out;
+}
+
+/** The RT_STRUCT_ value of a row of a list. */
+template <typename Row> struct RowId;
+template <> struct RowId<rt_process> : std::integral_constant<std::uint32_t, RT_STRUCT_PROCESS> {
+};
+template <> struct RowId<rt_cpu> : std::integral_constant<std::uint32_t, RT_STRUCT_CPU> {
+};
+template <> struct RowId<rt_disk> : std::integral_constant<std::uint32_t, RT_STRUCT_DISK> {
+};
+template <>
+struct RowId<rt_filesystem> : std::integral_constant<std::uint32_t, RT_STRUCT_FILESYSTEM> {
+};
+template <> struct RowId<rt_network> : std::integral_constant<std::uint32_t, RT_STRUCT_NETWORK> {
+};
+template <> struct RowId<rt_zpool> : std::integral_constant<std::uint32_t, RT_STRUCT_ZPOOL> {
+};
+template <> struct RowId<rt_gpu> : std::integral_constant<std::uint32_t, RT_STRUCT_GPU> {
+};
+template <>
+struct RowId<rt_gpu_process> : std::integral_constant<std::uint32_t, RT_STRUCT_GPU_PROCESS> {
+};
+
+/** Returns what one item of a list has done between two rows: counters are subtracted, all else is
+ * that of the later row. */
+template <typename Row> Row row_diff(const Row &from, const Row &to)
+{
+	const std::uint32_t id = RowId<Row>::value;
+	Row out;
+
+	check(rt_row_diff(id, &from, &to, &out, sizeof(out)), "rt_row_diff");
 	return out;
 }
 
@@ -73,6 +117,22 @@ inline rt_process pid_read(std::int32_t pid, std::uint64_t want = 0)
 	rt_process out;
 
 	check(rt_pid_read(pid, want, &out, sizeof(out)), "rt_pid_read");
+	return out;
+}
+
+/** Returns a text of a process: RT_TEXT_COMMAND_LINE, with a NUL between arguments, or RT_TEXT_CWD.
+ * Empty for a zombie. */
+inline std::string pid_text(std::int32_t pid, std::uint32_t text)
+{
+	std::string out(4096, '\0');
+	std::size_t size = out.size();
+
+	check(rt_pid_text(pid, text, &out[0], &size), "rt_pid_text");
+	while (size > out.size()) { // it may have grown by the next call
+		out.resize(size);
+		check(rt_pid_text(pid, text, &out[0], &size), "rt_pid_text");
+	}
+	out.resize(size);
 	return out;
 }
 
@@ -126,6 +186,19 @@ class Tracker
 		return Tracker(t);
 	}
 
+	/** Follows several processes as one tree. */
+	static Tracker of_pids(const std::vector<std::int32_t> &pids, rt_opts opts = options())
+	{
+		char message[512] = "rt_pids_tracker_new";
+		rt_tracker *t;
+
+		set_message(opts, RT_STRUCT_OPTS, message, sizeof(message));
+		check(rt_pids_tracker_new(&t, pids.data(), pids.size(), &opts), message);
+		return Tracker(t);
+	}
+
+	/** With RT_OPT_LIST_PROCESSES in opts.flags, processes() and top() have those of the
+	 * system. */
 	static Tracker of_system(rt_opts opts = options())
 	{
 		char message[512] = "rt_system_tracker_new";
@@ -173,6 +246,38 @@ class Tracker
 		check(rt_tracker_read_memory(handle.get()), "rt_tracker_read_memory");
 	}
 
+	/** Descriptor for an event loop: readable when the root has ended, or events wait. */
+	int fd() const
+	{
+		int fd = rt_tracker_fd(handle.get());
+
+		check(fd, "rt_tracker_fd");
+		return fd;
+	}
+
+	/** Sets a mark, from which the peaks of the tree are kept. Returns its number. */
+	std::uint64_t mark(const std::string &label = std::string())
+	{
+		std::uint64_t id;
+
+		check(rt_tracker_mark(handle.get(), label.c_str(), &id), "rt_tracker_mark");
+		return id;
+	}
+
+	/** Returns the peaks since a mark, up to now. */
+	rt_peaks since(std::uint64_t mark)
+	{
+		rt_peaks out;
+
+		check(rt_tracker_since(handle.get(), mark, &out, sizeof(out)), "rt_tracker_since");
+		return out;
+	}
+
+	void unmark(std::uint64_t mark)
+	{
+		check(rt_tracker_unmark(handle.get(), mark), "rt_tracker_unmark");
+	}
+
 	/** Returns why a figure of the last sample is missing or partial. The code is 0 if the
 	 * figure is complete. */
 	std::error_code status(std::uint64_t has) const
@@ -194,6 +299,17 @@ class Tracker
 	std::vector<rt_process> processes() const
 	{
 		return list(rt_tracker_processes);
+	}
+	/** Returns the processes that used most between the last two samples, the largest first, as
+	 * row_diff() has them. order: an RT_TOP_ value. */
+	std::vector<rt_process> top(std::uint32_t order, std::size_t count) const
+	{
+		std::vector<rt_process> rows(count);
+
+		check(rt_tracker_top(handle.get(), order, rows.data(), sizeof(rt_process), &count),
+		      "rt_tracker_top");
+		rows.resize(count);
+		return rows;
 	}
 	std::vector<rt_cpu> cpus() const
 	{
@@ -225,14 +341,20 @@ class Tracker
 	}
 
       private:
+	friend class Command;
+	friend class Recorder;
+
 	struct Free {
+		bool is_borrowed;
+
 		void operator()(rt_tracker *t) const
 		{
-			rt_tracker_free(t);
+			if (!is_borrowed)
+				rt_tracker_free(t);
 		}
 	};
 
-	explicit Tracker(rt_tracker *t) : handle(t)
+	explicit Tracker(rt_tracker *t, bool is_borrowed = false) : handle(t, Free{ is_borrowed })
 	{
 	}
 
@@ -290,6 +412,12 @@ class Command
 
 		check(rt_command_get_info(handle.get(), &out, sizeof(out)), "rt_command_get_info");
 		return out;
+	}
+
+	/** The tracker of its tree. It must not outlive the command. */
+	Tracker tracker() const
+	{
+		return Tracker(rt_command_tracker(handle.get()), true);
 	}
 
 	/** Descriptor for an event loop: readable when dispatch() has something to do. */
@@ -367,6 +495,107 @@ class Command
 	}
 
 	std::unique_ptr<rt_command, Free> handle;
+};
+
+/** Samples a tracker at a fixed rate, by a thread of the library. It can be moved, not copied. */
+class Recorder
+{
+      public:
+	/** Takes the tracker. That of a command stays the command's, which must outlive this. */
+	explicit Recorder(Tracker tracker, rt_recorder_opts opts = rt_recorder_opts())
+	    : followed(std::move(tracker))
+	{
+		rt_recorder *r;
+
+		opts.size = sizeof(opts);
+		check(rt_recorder_new(&r, followed.handle.get(), &opts), "rt_recorder_new");
+		handle.reset(r);
+		followed.handle.get_deleter().is_borrowed = true;
+	}
+
+	/** The tracker, for its lists and marks, on any thread. sample() throws EBUSY. */
+	Tracker &tracker()
+	{
+		return followed;
+	}
+
+	/** Descriptor for an event loop: readable when read() has something to return. */
+	int fd() const
+	{
+		int fd = rt_recorder_fd(handle.get());
+
+		check(fd, "rt_recorder_fd");
+		return fd;
+	}
+
+	/** Takes the samples that wait, oldest first, possibly none. Returns false if none waits
+	 * and there will be no more. */
+	bool read(std::vector<rt_metrics> &out)
+	{
+		std::size_t count = totals().waiting;
+		int err;
+
+		out.resize(count ? count : 1);
+		count = out.size();
+		err = rt_recorder_read(handle.get(), out.data(), sizeof(rt_metrics), &count);
+		out.resize(err < 0 ? 0 : count);
+		if (err == -static_cast<int>(std::errc::no_such_process))
+			return false;
+		check(err, "rt_recorder_read");
+		return true;
+	}
+
+	/** Returns the newest sample, which stays where it is. */
+	rt_metrics latest() const
+	{
+		rt_metrics out;
+
+		check(rt_recorder_latest(handle.get(), &out, sizeof(out)), "rt_recorder_latest");
+		return out;
+	}
+
+	/** Returns the processes of a sample that had most CPU time, with RT_RECORDER_PROCESSES. */
+	std::vector<rt_process> processes(const rt_metrics &sample) const
+	{
+		std::size_t count = 0;
+		std::vector<rt_process> rows;
+
+		check(rt_recorder_processes(handle.get(), sample.monotonic_ns, nullptr,
+		                            sizeof(rt_process), &count),
+		      "rt_recorder_processes");
+		rows.resize(count);
+		if (count)
+			check(rt_recorder_processes(handle.get(), sample.monotonic_ns, rows.data(),
+			                            sizeof(rt_process), &count),
+			      "rt_recorder_processes");
+		return rows;
+	}
+
+	rt_recorder_totals totals() const
+	{
+		rt_recorder_totals out;
+
+		check(rt_recorder_get_totals(handle.get(), &out, sizeof(out)),
+		      "rt_recorder_get_totals");
+		return out;
+	}
+
+	/** Takes a last sample, and ends the thread. What waits can still be read. */
+	void stop()
+	{
+		check(rt_recorder_stop(handle.get()), "rt_recorder_stop");
+	}
+
+      private:
+	struct Free {
+		void operator()(rt_recorder *r) const
+		{
+			rt_recorder_free(r);
+		}
+	};
+
+	Tracker followed;
+	std::unique_ptr<rt_recorder, Free> handle;
 };
 
 /** Traces calls of getrusage(2). It can be moved, not copied. Processes run on when this is
