@@ -33,7 +33,7 @@ static void print_missing(const struct rt_tracker *tracker, const struct rt_metr
 	struct rt_obstacle why;
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-		if (!(now->valid & expected[i]) &&
+		if (RT_QUALITY(now, expected[i]) != RT_QUALITY_EXACT &&
 		    rt_tracker_obstacle(tracker, expected[i], &why, sizeof(why)) == 0)
 			fprintf(stderr, "%s\n", why.text);
 }
