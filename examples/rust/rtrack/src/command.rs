@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! Commands: programs that are started and followed until they end.
 
-use crate::figure::figure;
 use crate::tracker::{sample, Options};
 use crate::{check, sys, Figure, Metrics};
 use std::ffi::{CString, OsStr};
@@ -50,12 +49,12 @@ impl Outcome {
     pub fn cpu(&self) -> Figure<(Duration, Duration)> {
         let time =
             (Duration::from_nanos(self.0.cpu_user_ns), Duration::from_nanos(self.0.cpu_system_ns));
-        figure!(self.0, sys::RT_HAS_CPU, time)
+        Figure::of(&self.0, sys::RT_HAS_CPU, time)
     }
 
     /// Number of processes.
     pub fn processes(&self) -> Figure<u64> {
-        figure!(self.0, sys::RT_HAS_PROCESSES, self.0.processes)
+        Figure::of(&self.0, sys::RT_HAS_PROCESSES, self.0.processes)
     }
 
     /// `Ok` if [`Outcome::cpu`] is complete. Otherwise the `RT_REASON_` bits say what may be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Figures, and how sure they are.
 
+use crate::sys;
 use std::fmt;
 
 /// A figure, and how sure it is.
@@ -16,7 +17,50 @@ pub enum Figure<T> {
     Unknown,
 }
 
+/// A struct with the three masks, which say how sure its figures are.
+pub trait Masks {
+    /// `valid`, `partial` and `estimated`.
+    fn masks(&self) -> [u64; 3];
+}
+
+macro_rules! masks {
+    ($($name:ident),*) => {
+        $(impl Masks for sys::$name {
+            fn masks(&self) -> [u64; 3] {
+                [self.valid, self.partial, self.estimated]
+            }
+        })*
+    };
+}
+
+masks!(
+    rt_metrics,
+    rt_delta,
+    rt_outcome,
+    rt_process,
+    rt_cpu,
+    rt_gpu,
+    rt_gpu_process,
+    rt_command_process,
+    rt_peaks
+);
+
 impl<T> Figure<T> {
+    /// A value of a struct, with how sure it is by its `RT_HAS_` bit. Of several bits, the least
+    /// sure one decides.
+    pub fn of(raw: &impl Masks, has: u64, value: T) -> Figure<T> {
+        let [valid, partial, estimated] = raw.masks();
+        if (valid | partial | estimated) & has != has {
+            Figure::Unknown
+        } else if estimated & has != 0 {
+            Figure::About(value)
+        } else if partial & has != 0 {
+            Figure::AtLeast(value)
+        } else {
+            Figure::Exact(value)
+        }
+    }
+
     /// The value, however sure it is. `None` if it is unknown.
     pub fn value(self) -> Option<T> {
         match self {
@@ -56,23 +100,6 @@ impl<T: fmt::Display> fmt::Display for Figure<T> {
     }
 }
 
-/// The figure of a struct with the three masks; of several bits, the least sure one decides.
-macro_rules! figure {
-    ($raw:expr, $has:expr, $value:expr) => {{
-        let (raw, has) = (&$raw, $has);
-        if (raw.valid | raw.partial | raw.estimated) & has != has {
-            $crate::Figure::Unknown
-        } else if raw.estimated & has != 0 {
-            $crate::Figure::About($value)
-        } else if raw.partial & has != 0 {
-            $crate::Figure::AtLeast($value)
-        } else {
-            $crate::Figure::Exact($value)
-        }
-    }};
-}
-pub(crate) use figure;
-
 #[cfg(test)]
 mod tests {
     use super::Figure;
@@ -89,7 +116,7 @@ mod tests {
         ];
         for (valid, partial, estimated, expected, text) in cases {
             let raw = sys::rt_metrics { valid, partial, estimated, ..Default::default() };
-            let found = figure!(raw, a | b, 7);
+            let found = Figure::of(&raw, a | b, 7);
             assert_eq!((found, found.to_string().as_str()), (expected, text));
             assert_eq!(found.value().is_some(), expected != Figure::Unknown);
             assert_eq!(found.exact().is_some(), partial | estimated == 0 && valid == a | b);

@@ -22,9 +22,9 @@ mod trace;
 mod tracker;
 
 pub use command::{Command, Outcome};
-pub use figure::Figure;
+pub use figure::{Figure, Masks};
 pub use recorder::{Recorder, RecorderOptions};
-pub use records::{Delta, Metrics, Peaks};
+pub use records::{row_diff, Delta, Metrics, Peaks, Row};
 pub use rtrack_sys as sys;
 pub use trace::{Trace, TraceEvent, TraceOptions};
 pub use tracker::{Kind, Mark, Options, Tracker};

@@ -40,6 +40,12 @@ pub struct Options {
     pub list_processes: bool,
     /// Follow all processes of the session of the process, and what they start.
     pub session: bool,
+    /// With [`Options::no_children`]: the I/O of the process as the kernel counts it, with that of
+    /// children that it waited for.
+    pub io_with_reaped: bool,
+    /// System: the fields of cgroups have the figures of the caller's own cgroup, and the tightest
+    /// limits that hold for it.
+    pub own_limits: bool,
 }
 
 impl Options {
@@ -55,28 +61,19 @@ impl Options {
             .clone()
             .map(|root| CString::new(root.into_os_string().into_vec()))
             .transpose()?;
-        let mut flags = more;
-        if self.no_children {
-            flags |= sys::RT_OPT_NO_CHILDREN;
-        }
-        if self.network_filesystems {
-            flags |= sys::RT_OPT_NETWORK_FILESYSTEMS;
-        }
-        if self.events {
-            flags |= sys::RT_OPT_PROCESS_EVENTS;
-        }
-        if self.no_events {
-            flags |= sys::RT_OPT_NO_PROCESS_EVENTS;
-        }
-        if self.no_memory_reads {
-            flags |= sys::RT_OPT_NO_MEMORY_READS;
-        }
-        if self.pss_reads {
-            flags |= sys::RT_OPT_PSS_READS;
-        }
-        if self.session {
-            flags |= sys::RT_OPT_SESSION;
-        }
+        let flags = [
+            (self.no_children, sys::RT_OPT_NO_CHILDREN),
+            (self.network_filesystems, sys::RT_OPT_NETWORK_FILESYSTEMS),
+            (self.events, sys::RT_OPT_PROCESS_EVENTS),
+            (self.no_events, sys::RT_OPT_NO_PROCESS_EVENTS),
+            (self.no_memory_reads, sys::RT_OPT_NO_MEMORY_READS),
+            (self.pss_reads, sys::RT_OPT_PSS_READS),
+            (self.session, sys::RT_OPT_SESSION),
+            (self.io_with_reaped, sys::RT_OPT_IO_WITH_REAPED),
+            (self.own_limits, sys::RT_OPT_OWN_LIMITS),
+        ];
+        let flags =
+            flags.iter().filter(|(is_set, _)| *is_set).fold(more, |all, (_, bit)| all | bit);
         Ok(call(&sys::rt_opts {
             size: size_of::<sys::rt_opts>() as u32,
             flags,

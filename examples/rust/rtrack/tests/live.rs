@@ -2,8 +2,8 @@
 //! Tests of the safe crate on live processes.
 
 use rtrack::{
-    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, sys, Command, Figure, Kind,
-    Options, RecorderOptions, Trace, TraceOptions, Tracker, Who,
+    getrusage, is_partition, pid_descendants, pid_getrusage, pid_read, row_diff, sys, Command,
+    Figure, Kind, Options, RecorderOptions, Trace, TraceOptions, Tracker, Who,
 };
 use std::io::{Read, Write};
 use std::process::Stdio;
@@ -193,6 +193,73 @@ fn top_of_the_system_has_its_processes() {
     assert!(own.cpu_user_ns + own.cpu_system_ns >= 40_000_000);
     assert_eq!(tracker.top(sys::RT_TOP_CPU, 2).unwrap().len(), 2);
     assert!(tracker.processes().unwrap().iter().any(|row| row.pid == 1));
+}
+
+#[test]
+fn row_diff_subtracts_counters_alone() {
+    let mut tracker = Tracker::of_self().unwrap();
+    tracker.sample().unwrap();
+    let before = tracker.processes().unwrap()[0];
+    burn(Duration::from_millis(50));
+    tracker.sample().unwrap();
+    let after = tracker.processes().unwrap()[0];
+    let used = row_diff(&before, &after).unwrap();
+    assert_eq!(used.cpu_user_ns, after.cpu_user_ns - before.cpu_user_ns);
+    assert_eq!((used.rss_bytes, used.pid), (after.rss_bytes, after.pid));
+    let cpu = Figure::of(&used, sys::RT_HAS_CPU, used.cpu_user_ns + used.cpu_system_ns);
+    assert!(cpu.exact() >= Some(40_000_000), "{cpu}");
+    let other = pid_read(1, 0).unwrap();
+    assert_eq!(errno(row_diff(&other, &after)), Some(ESTALE));
+    let mut system = Tracker::of_system(&Options::default()).unwrap();
+    system.sample().unwrap();
+    let cpu = system.cpus().unwrap()[0];
+    assert_eq!(row_diff(&cpu, &cpu).unwrap().user_ns, 0);
+}
+
+/// A flag that another kind of tracker has is refused, so each one arrives.
+#[test]
+fn options_are_those_of_the_library() {
+    let own = std::process::id() as i32;
+    let session = Options { session: true, ..Default::default() };
+    let mut tracker = Tracker::of_pid(own, &session).unwrap();
+    tracker.sample().unwrap();
+    assert!(tracker.processes().unwrap().iter().any(|row| row.pid == own));
+    assert_eq!(errno(Tracker::of_pids(&[own, own], &session)), Some(EINVAL));
+    let limits = Options { own_limits: true, ..Default::default() };
+    assert_eq!(errno(Tracker::of_pid(own, &limits)), Some(EINVAL));
+    assert!(Tracker::of_system(&limits).unwrap().sample().is_ok());
+    let both = Options { events: true, no_events: true, ..Default::default() };
+    assert_eq!(errno(Tracker::of_pid(own, &both)), Some(EINVAL));
+    let quiet = Options { no_events: true, ..Default::default() };
+    assert!(Tracker::of_pid(own, &quiet).unwrap().sample().is_ok());
+    assert_eq!(errno(Tracker::of_system(&quiet)), Some(EINVAL));
+}
+
+#[test]
+fn io_with_reaped_has_that_of_a_child_that_was_waited_for() {
+    let copy = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=10000", "status=none"];
+    let script = format!("{}; read line", copy.join(" "));
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let calls = |with_reaped| {
+        let options =
+            Options { no_children: true, io_with_reaped: with_reaped, ..Default::default() };
+        let mut tracker = Tracker::of_pid(child.id() as i32, &options).unwrap();
+        let sample = tracker.sample().unwrap();
+        Figure::of(sample.raw(), sys::RT_HAS_IO_CALLS, sample.raw().write_calls).value()
+    };
+    let end = Instant::now() + Duration::from_secs(100);
+    while calls(true).map_or(false, |count| count < 10_000) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    if let (Some(with), Some(without)) = (calls(true), calls(false)) {
+        assert!(with >= without + 10_000, "{with} {without}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]
