@@ -5,7 +5,8 @@ import re
 import unittest
 from typing import Iterator, Set, Tuple
 
-from harness import SOURCE
+import header
+from harness import HEADER, SOURCE
 
 INTERNALS = SOURCE / "docs/internals.md"
 NOTES = sorted((SOURCE / "docs/notes").glob("*.md"))
@@ -53,6 +54,21 @@ class Pages(unittest.TestCase):
     def test_internals_lists_every_note(self) -> None:
         listed = set(links(INTERNALS))
         self.assertEqual([note.name for note in NOTES if f"notes/{note.name}" not in listed], [])
+
+    def test_ten_questions_lead_to_calls_and_sections(self) -> None:
+        text = (SOURCE / "docs/mainpage.md").read_text()
+        section = text.partition("\n## Ten questions\n")[2].partition("\n## ")[0]
+        answers = re.split(r"^- \*\*", section, flags=re.MULTILINE)[1:]
+        self.assertEqual(len(answers), 10)
+        calls = [set(re.findall(r"\brt_\w+(?=\()", answer)) for answer in answers]
+        known, labels = header.read(HEADER), set(re.findall(r"\{#(\w+)\}", "".join(
+            page.read_text() for page in PAGES)))
+        self.assertEqual(set().union(*calls) - set(known.functions), set())
+        self.assertEqual(set(re.findall(r"@ref (\w+)", section)) - labels, set())
+        constants = set(re.findall(r"`(RT_\w+)`", section))
+        self.assertEqual(constants - set(known.numbers), set())
+        for answer, found in zip(answers, calls):
+            self.assertTrue(found or "rt_metrics." in answer, answer)
 
     def test_internals_can_be_read_at_once(self) -> None:
         self.assertLessEqual(len(INTERNALS.read_text().splitlines()), MAX_LINES)
