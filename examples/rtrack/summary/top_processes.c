@@ -3,16 +3,13 @@
 #include "top_processes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "follow/clock.h"
 
 #define COST_FACTOR 200 /* the time between two looks is at least so many times their CPU cost */
-#define NS_PER_TICK (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK))
 #define COMMAND_NS 100000000 /* time between two reads of the command line of a process */
 #define LONGEST_COMMAND 4096 /* bytes of it that are read */
 #define LEAST_CPU_NS 500000  /* what would be shown as 0.000 s is not worth a line */
@@ -94,21 +91,19 @@ static uint64_t cpu_since_base(const struct top_base *base, const struct rt_proc
 static struct top_process process_of_row(const struct top_processes *top,
                                          const struct rt_process *row, const struct rt_metrics *now)
 {
-	uint64_t known = row->valid | row->estimated;
 	const struct top_base *base = find_base(top, row);
 	struct top_process p = {
 		.pid = row->pid,
 		.seen_at_ns = now->monotonic_ns,
-		.start_realtime_ns =
-		    row->start_ticks * NS_PER_TICK + (now->realtime_ns - now->boottime_ns),
-		.has_cpu = (known & RT_HAS_CPU) != 0,
-		.has_memory = (known & RT_HAS_PEAK_RSS) != 0,
+		.start_realtime_ns = row->start_realtime_ns,
+		.has_cpu = RT_IS_KNOWN(row, RT_HAS_CPU),
+		.has_memory = RT_IS_KNOWN(row, RT_HAS_PEAK_RSS),
 		.peak_rss_bytes = row->peak_rss_bytes,
 	};
 
 	p.cpu_ns = cpu_since_base(base, row);
 	p.first_cpu_ns = base ? 0 : p.cpu_ns;
-	p.least_cpu_ns = row->valid & RT_HAS_CPU ? p.cpu_ns : 0;
+	p.least_cpu_ns = RT_QUALITY(row, RT_HAS_CPU) >= RT_QUALITY_LOWER_BOUND ? p.cpu_ns : 0;
 	/* Peaks are read less often than RSS, which is a lower bound of them. */
 	if (row->valid & RT_HAS_RSS && row->rss_bytes > p.peak_rss_bytes) {
 		p.has_memory = true;
@@ -194,18 +189,11 @@ static void set_command(struct top_process *p, const char *words, size_t len)
  * the sample. */
 static void read_command(struct top_process *p)
 {
-	char path[40], words[LONGEST_COMMAND];
-	ssize_t len = -1;
-	int fd;
+	char words[LONGEST_COMMAND];
+	size_t len = sizeof(words);
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)p->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		len = read(fd, words, sizeof(words));
-		close(fd);
-	}
-	if (len > 0)
-		set_command(p, words, (size_t)len);
+	if (rt_pid_text(p->pid, RT_TEXT_COMMAND_LINE, words, &len) == 0 && len > 0)
+		set_command(p, words, len < sizeof(words) ? len : sizeof(words));
 }
 
 static struct top_process *find_seen(struct top_processes *top, const struct top_process *p)
@@ -357,14 +345,13 @@ static void copy_command(struct rt_command *command, size_t row, struct top_proc
 static struct top_process process_of_list(struct top_processes *top,
                                           const struct rt_command_process *row)
 {
-	uint64_t known = row->valid | row->partial | row->estimated;
 	struct top_process p = {
 		.pid = row->pid,
 		.start_realtime_ns = row->start_realtime_ns,
-		.has_cpu = (known & RT_HAS_CPU) != 0,
-		.has_memory = (known & RT_HAS_PEAK_RSS) != 0,
-		.is_cpu_final = (row->valid & RT_HAS_CPU) != 0,
-		.is_memory_final = (row->valid & RT_HAS_PEAK_RSS) != 0,
+		.has_cpu = RT_IS_KNOWN(row, RT_HAS_CPU),
+		.has_memory = RT_IS_KNOWN(row, RT_HAS_PEAK_RSS),
+		.is_cpu_final = RT_QUALITY(row, RT_HAS_CPU) == RT_QUALITY_EXACT,
+		.is_memory_final = RT_QUALITY(row, RT_HAS_PEAK_RSS) == RT_QUALITY_EXACT,
 		.is_cpu_estimated = (row->estimated & RT_HAS_CPU) != 0,
 		.cpu_ns = row->cpu_user_ns + row->cpu_system_ns,
 		.peak_rss_bytes = row->peak_rss_bytes,
