@@ -478,6 +478,19 @@ class Trees(unittest.TestCase):
         self.assertEqual(caught.exception.errno, errno.ESRCH)
         self.assertGreaterEqual(caught.exception.metrics.cpu_user_ns, before.cpu_user_ns)
 
+    def test_tracker_without_events_has_no_socket(self) -> None:
+        def open_sockets() -> int:
+            links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+            return sum(os.readlink(link).startswith("socket:") for link in links
+                       if os.path.islink(link))
+
+        before = open_sockets()
+        with rtrack.PidTracker(events=False):
+            self.assertEqual(open_sockets(), before)
+        with rtrack.PidTracker():
+            if open_sockets() == before:
+                self.skipTest("process events may not be received here")
+
     def test_peak_poll_records_peak_between_two_samples(self) -> None:
         with rtrack.PidTracker(events=True) as tracker:
             before = tracker.sample().peak_tree_rss_bytes
