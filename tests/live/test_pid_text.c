@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* rt_pid_text(): command line and working directory of real processes. */
 #include <errno.h>
+#include <grp.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,7 +154,8 @@ END_TEST
 static void become_another(void *arg)
 {
 	(void)arg;
-	if (setuid(65534) < 0)
+	/* Group 0 sees all, whatever hidepid says. */
+	if (setgroups(0, NULL) < 0 || setgid(65534) < 0 || setuid(65534) < 0)
 		_exit(99);
 }
 
@@ -174,6 +180,64 @@ START_TEST(directory_of_another_user_is_eacces)
 	child_start(&child, look_at_parent, result);
 	ck_assert_int_eq(*result, -EACCES);
 	child_end(&child);
+}
+END_TEST
+
+struct hidden {
+	const char *option;
+	int error[2]; /* of both texts; 1: /proc cannot hide processes here */
+};
+
+static void look_at_hidden_parent(void *arg)
+{
+	struct hidden *hidden = arg;
+
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("proc", "/proc", "proc", 0, hidden->option) < 0)
+		return;
+	become_another(NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		size_t size = 0;
+
+		hidden->error[i] = rt_pid_text(getppid(), RT_TEXT_COMMAND_LINE + i, NULL, &size);
+	}
+}
+
+static const char *const hiding[] = { "hidepid=1", "hidepid=2" };
+
+START_TEST(process_that_proc_hides_is_eacces)
+{
+	struct hidden *hidden = map_shared(sizeof(*hidden));
+	struct child child;
+
+	*hidden = (struct hidden){ hiding[_i], { 1, 1 } };
+	child_start(&child, look_at_hidden_parent, hidden);
+	child_end(&child);
+	if (hidden->error[0] == 1) {
+		suite_skip_test("no proc file system may be mounted here");
+		return;
+	}
+	ck_assert_int_eq(hidden->error[0], -EACCES);
+	ck_assert_int_eq(hidden->error[1], -EACCES);
+}
+END_TEST
+
+static void *look_at_own_thread(void *arg)
+{
+	size_t size = 0;
+
+	*(int *)arg = rt_pid_text((int32_t)syscall(SYS_gettid), RT_TEXT_COMMAND_LINE, NULL, &size);
+	return NULL;
+}
+
+START_TEST(thread_is_no_process)
+{
+	pthread_t thread;
+	int err = 0;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, look_at_own_thread, &err), 0);
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(err, -ESRCH);
 }
 END_TEST
 
@@ -203,6 +267,8 @@ int main(void)
 	tcase_add_test(texts, zombie_has_empty_texts);
 	tcase_add_test(texts, reaped_process_has_no_text);
 	tcase_add_test(texts, directory_of_another_user_is_eacces);
+	tcase_add_loop_test(texts, process_that_proc_hides_is_eacces, 0, 2);
+	tcase_add_test(texts, thread_is_no_process);
 	tcase_add_test(texts, bad_arguments_are_refused);
 	return suite_run(suite);
 }

@@ -160,8 +160,10 @@ START_TEST(process_below_another_counts_once)
 {
 	struct family *family = map_shared(sizeof(*family));
 	struct rt_tracker *tracker;
+	struct rt_process first;
 	struct rt_metrics m;
 	struct child parent;
+	size_t count = 1;
 	pid_t pids[4];
 
 	child_start_async(&parent, have_a_child, family);
@@ -175,6 +177,8 @@ START_TEST(process_below_another_counts_once)
 	if (families[_i].processes == 2)
 		ck_assert_uint_ge(get_sampled_ns(&m) + 2000, family->used_ns);
 	ck_assert_uint_lt(get_sampled_ns(&m), 2 * family->used_ns);
+	ck_assert_int_eq(rt_tracker_processes(tracker, &first, sizeof(first), &count), 0);
+	ck_assert_int_eq(first.pid, parent.pid); /* though its child was named first */
 	rt_tracker_free(tracker);
 	child_end(&parent);
 }
@@ -265,9 +269,26 @@ START_TEST(processes_that_have_ended_are_left_out)
 }
 END_TEST
 
+/* The end of one process is not that of the tree. */
+START_TEST(descriptor_has_process_events_alone)
+{
+	const pid_t pids[] = { getpid(), getppid() };
+	static const uint32_t flags[] = { 0, RT_OPT_SESSION };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rt_tracker *tracker =
+		    track_pids(pids, 2 - i, flags[i] | RT_OPT_NO_PROCESS_EVENTS);
+
+		sample(tracker);
+		ck_assert_int_eq(rt_tracker_fd(tracker), -EOPNOTSUPP);
+		rt_tracker_free(tracker);
+	}
+}
+END_TEST
+
 START_TEST(bad_pids_are_refused)
 {
-	const pid_t pids[] = { getpid(), 0 };
+	const pid_t pids[] = { getpid(), 0 }, both[] = { getpid(), getppid() };
 	struct rt_tracker *tracker;
 	char message[256] = "";
 	struct rt_opts opts = { .size = sizeof(opts),
@@ -282,6 +303,8 @@ START_TEST(bad_pids_are_refused)
 	opts.flags = RT_OPT_SESSION | RT_OPT_NO_CHILDREN;
 	ck_assert_int_eq(rt_pids_tracker_new(&tracker, pids, 1, &opts), -EINVAL);
 	ck_assert_ptr_nonnull(strstr(message, "RT_OPT_SESSION"));
+	opts.flags = RT_OPT_SESSION;
+	ck_assert_int_eq(rt_pids_tracker_new(&tracker, both, 2, &opts), -EINVAL);
 }
 END_TEST
 
@@ -369,8 +392,9 @@ START_TEST(session_has_its_orphans)
 	wait_until(has_orphan, s);
 	leader = atomic_load(&s->leader);
 	orphan = atomic_load(&s->orphan);
-	/* By the leader, or by any member. */
-	ck_assert_int_eq(rt_pid_tracker_new(&tracker, _i ? leader : orphan, &opts), 0);
+	/* By the leader, or by any member; with process events, or by scans. */
+	opts.flags |= _i & 2 ? RT_OPT_NO_PROCESS_EVENTS : 0;
+	ck_assert_int_eq(rt_pid_tracker_new(&tracker, _i & 1 ? leader : orphan, &opts), 0);
 	ck_assert_uint_eq(sample(tracker).processes, 2);
 	ck_assert(is_listed(tracker, leader) && is_listed(tracker, orphan));
 	ck_assert(!is_listed(tracker, mother.pid));
@@ -421,8 +445,9 @@ int main(void)
 	tcase_add_test(roots, ended_child_of_processes_alone_keeps_its_part);
 	tcase_add_test(roots, memory_that_processes_share_counts_once);
 	tcase_add_test(roots, processes_that_have_ended_are_left_out);
+	tcase_add_test(roots, descriptor_has_process_events_alone);
 	tcase_add_test(roots, bad_pids_are_refused);
-	tcase_add_loop_test(sessions, session_has_its_orphans, 0, 2);
+	tcase_add_loop_test(sessions, session_has_its_orphans, 0, 4);
 	tcase_add_test(sessions, session_that_does_not_exist_is_esrch);
 	return suite_run(suite);
 }
