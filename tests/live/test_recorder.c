@@ -247,7 +247,7 @@ START_TEST(recorder_ends_with_the_tree_and_its_last_sample_has_the_totals)
 			last = sample;
 	} while (err == 0);
 	ck_assert_int_eq(err, -ESRCH);
-	ck_assert_uint_eq(last.processes, 0);
+	ck_assert_uint_le(last.processes, 1); /* a zombie, or none */
 	kernel_ns = get_rusage_ns(&usage);
 	ck_assert_uint_ge(get_sampled_ns(&last), cpu_ns);
 	ck_assert_uint_le(get_sampled_ns(&last), kernel_ns + 2000);

@@ -174,12 +174,12 @@ static void add_difference(struct followed *f, const struct rt_metrics *m)
 	f->cpu_ns += delta.cpu_user_ns + delta.cpu_system_ns;
 }
 
-static void take(struct followed *f)
+static void take(struct followed *f, int expected)
 {
 	struct rt_metrics m;
 	int err = rt_sample(f->tracker, &m, sizeof(m));
 
-	if (err < 0) {
+	if (err != expected) {
 		fail("%s: rt_sample: %s", f->name, rt_strerror(err));
 		return;
 	}
@@ -269,9 +269,9 @@ static void sample_until(struct followed *tree, struct followed *system, int64_t
 
 	while (at_ns < end_ns) {
 		sleep_until(at_ns);
-		take(tree);
+		take(tree, 0);
 		if (tree->samples % SYSTEM_EVERY == 1)
-			take(system);
+			take(system, 0);
 		at_ns += INTERVAL_NS;
 		if (at_ns < now_ns())
 			at_ns = now_ns();
@@ -316,7 +316,7 @@ static void end_tree(struct churn *churn, struct followed *tree)
 {
 	if (churn_end(churn) < 0)
 		fail("the tree cannot be ended");
-	take(tree);
+	take(tree, -ESRCH); /* a zombie is left of it */
 	check_drift(tree, churn_reap(churn));
 }
 
@@ -327,8 +327,8 @@ static void soak_tree(struct churn *churn, int64_t seconds)
 
 	if (is_open(&tree, rt_pid_tracker_new(&tree.tracker, churn->pid, NULL)) &&
 	    is_open(&system, rt_system_tracker_new(&system.tracker, NULL))) {
-		take(&tree);
-		take(&system);
+		take(&tree, 0);
+		take(&system, 0);
 		first = read_holdings();
 		soak(&tree, &system, seconds);
 		end_tree(churn, &tree);
