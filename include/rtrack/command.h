@@ -18,8 +18,8 @@ struct rt_tracker;
  *  @sa @ref details_commands
  *  @{ */
 
-/** A program that was started. Any thread may make any call at any time, for its tracker as well,
- *  but for rt_command_free(). A forked child only frees it. */
+/** A program that was started. Any thread may make any call at any time, also of its tracker,
+ *  except rt_command_free(). A forked child may only free it. */
 struct rt_command;
 
 /** @name Accounting methods
@@ -29,7 +29,7 @@ struct rt_command;
 #define RT_ACCOUNTING_POLL 1 /**< A child of the caller: wait4(2), and samples of its tree. */
 /** Under a supervisor that adopts and reaps orphans: exact for all that was waited for. */
 #define RT_ACCOUNTING_WAIT 2
-/** That, in a cgroup of its own, which accounts for all. Needs leave to create one. */
+/** That, in a cgroup of its own, which accounts for all. Needs permission to create one. */
 #define RT_ACCOUNTING_CGROUP 3
 #define RT_ACCOUNTING_WAIT_PERF 4 /**< Acts as RT_ACCOUNTING_WAIT. @since 0.2 */
 /** Under a supervisor, with BPF programs that account for each thread as it ends: exact, waited for
@@ -54,9 +54,9 @@ struct rt_command;
 #define RT_COMMAND_SUBREAPER_SELF 0x20U
 /** @} */
 
-/** One descriptor of a program. Of 8 bytes, for ever. @since 0.3 */
+/** One descriptor of a program. Of 8 bytes, always. @since 0.3 */
 struct rt_fd {
-	int32_t target; /**< Its number in the program, once. */
+	int32_t target; /**< Its number in the program, unique. */
 	int32_t source; /**< In the caller; -1: closed; -2: `/dev/null`. */
 };
 
@@ -80,12 +80,14 @@ struct rt_command_opts {
 	uint32_t fd_count;     /**< Number of fds. */
 	uint32_t message_size; /**< Bytes of message. */
 	char *message;         /**< Receives why the call failed, cut at a word; or NULL. */
-	/** Limit until execve(2), then -ETIMEDOUT; 0: none. Not by RT_ACCOUNTING_POLL. */
+	/** Limit until execve(2), then -ETIMEDOUT; 0: none. Not enforced by
+	 * RT_ACCOUNTING_POLL or RT_COMMAND_SUBREAPER_SELF. */
 	uint64_t start_timeout_ns;
 };
 
 /** Start a program. Without options of its own it inherits descriptors, terminal and process
- *  group; its signal mask is empty. No wait call of the caller can take its exit status.
+ *  group; its signal mask is empty, SIGCHLD and SIGPIPE have
+ *  their default. No wait call of the caller can take its exit status.
  *  @sa @ref details_start
  *
  *  @param out receives the command, NULL on failure.
@@ -99,7 +101,8 @@ struct rt_command_opts {
  *  @retval -EPROTO the supervisor is of another release
  *  @retval -ETIMEDOUT no answer in 10 s, or within start_timeout_ns: nothing runs
  *  @retval -EINTR a signal that the caller blocks is pending: nothing runs
- *  @retval -ECHILD the supervisor, or by RT_ACCOUNTING_POLL the program, was killed or reaped
+ *  @retval -ECHILD the supervisor, or by RT_ACCOUNTING_POLL the program, was killed or reaped; it
+ *          may run
  *  @retval -ENOSYS /proc is not mounted; -EXDEV: of another pid namespace
  *  @retval -EAGAIN no process could be made
  *
@@ -114,12 +117,12 @@ RT_API struct rt_tracker *rt_command_tracker(struct rt_command *c);
 
 /** What a command runs as. @since 0.3 */
 struct rt_command_info {
-	uint32_t size;       /**< Filled bytes. */
+	uint32_t size;       /**< Filled. */
 	uint32_t accounting; /**< RT_ACCOUNTING_ value, never AUTO. */
 	uint64_t start_ns;   /**< Start of the program, CLOCK_MONOTONIC. */
 };
 
-/** What a command runs as. @return 0 or -EFAULT. Cost: none.
+/** What a command runs as. @return 0 or -EFAULT.
  *  @since 0.3 */
 RT_API int rt_command_get_info(const struct rt_command *c, struct rt_command_info *out,
                                size_t out_size);
@@ -143,13 +146,13 @@ RT_API int rt_command_kill(struct rt_command *c);
 
 /** What a program used, with everything that it started. @sa @ref units_outcome */
 struct rt_outcome {
-	uint32_t size;       /**< Filled bytes. */
+	uint32_t size;       /**< Filled. */
 	int32_t exit_code;   /**< Exit code; -1: a signal. */
 	int32_t signal;      /**< Signal that ended it, or 0. */
 	uint32_t accounting; /**< RT_ACCOUNTING_ value. */
 	uint64_t valid;      /**< RT_HAS_ bits: exact. */
 	uint64_t partial;    /**< RT_HAS_ bits: at least. */
-	uint32_t complete;   /**< 1: no CPU time is known to be missing. @ref details_complete */
+	uint32_t complete;   /**< 1: no reason why CPU time may be missing. @ref details_complete */
 	uint32_t reasons;    /**< RT_REASON_ bits. */
 	uint64_t start_realtime_ns; /**< Start, since 1970. */
 	uint64_t wall_ns;           /**< From start to exit. */
@@ -199,10 +202,10 @@ struct rt_outcome {
 	/** @} */
 };
 
-/** Wait for the program to exit, and report what it used. Polls for peaks meanwhile, for half a
- *  percent of a CPU. No other child of the caller is affected. Later calls return the same.
+/** Wait for the program to exit, and report what it used. Polls for peaks meanwhile, at half a
+ *  percent of a CPU at most. No other child of the caller is affected. Later calls return the same.
  *
- *  @param timeout_ns 0: do what is due; negative: no limit. A last sample comes on top.
+ *  @param timeout_ns 0: do what is due; negative: no limit. A last sample takes extra time.
  *  @param out receives the outcome; NULL: only wait.
  *  @return 0; -ETIMEDOUT: it still runs; -EINTR: a signal handler ran, or rt_command_interrupt();
  *          -ECHILD: the exit status is lost, @p out has what was seen. */
@@ -216,7 +219,7 @@ RT_API int rt_command_wait(struct rt_command *c, int64_t timeout_ns, struct rt_o
 RT_API int rt_command_interrupt(struct rt_command *c);
 
 /** Descriptor for an event loop: readable when the program has ended, or a peak poll is due. Then
- *  call rt_command_wait() with timeout 0. Borrowed until rt_command_free(): only poll it.
+ *  call rt_command_wait() with timeout 0.
  *
  *  @return it; -EOPNOTSUPP: before Linux 5.3, so wait with timeout 0 a hundred times a second.
  *          Cost: two descriptors.
@@ -237,10 +240,10 @@ RT_API int rt_command_fd(const struct rt_command *c);
 
 /** One process of a command; 0 or empty without a bit: unknown. @since 0.2 */
 struct rt_command_process {
-	uint32_t size;              /**< Filled bytes. */
+	uint32_t size;              /**< Filled. */
 	uint32_t flags;             /**< RT_PROCESS_ bits. */
 	int32_t pid;                /**< Process id. */
-	int32_t ppid;               /**< That forked it; 0: unknown. */
+	int32_t ppid;               /**< Process that forked it; 0: unknown. */
 	int32_t exit_code;          /**< -1: a signal, running, or unknown. */
 	int32_t signal;             /**< Signal that ended it, or 0. */
 	uint64_t valid;             /**< RT_HAS_ bits: final. */
@@ -262,7 +265,7 @@ struct rt_command_process {
 	uint32_t cwd_bytes;          /**< Likewise. */
 };
 
-/** All processes of the command, in order of start, after the wait. Works as @ref lists.
+/** All processes of the command, in order of start, after the wait. A list.
  *
  *  @return 0; -EOPNOTSUPP: no RT_COMMAND_LIST_PROCESSES; -ENODATA: it still runs; -ENOMEM or
  *          -ENOBUFS: some are missing or not final, the others are written.
@@ -276,7 +279,7 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
  *  @param text RT_TEXT_ value.
  *  @param buffer as rt_pid_text().
  *  @param length likewise; 0: unknown.
- *  @return as rt_command_processes(); -EINVAL: no such row. Cost: none.
+ *  @return as rt_command_processes(); -EINVAL: no such row.
  *  @since 0.3 */
 RT_API int rt_command_process_text(struct rt_command *c, size_t row, uint32_t text, char *buffer,
                                    size_t *length);

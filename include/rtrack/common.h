@@ -80,8 +80,8 @@ RT_API const char *rt_strerror(int err);
 /** @} */
 
 /** @defgroup domains Domains
- *  Bits of `valid`, `partial` and `estimated`, one mask at most, and of rt_opts.want. Each stands
- *  for the fields that name it. rt_domains() has those of a kind of tracker.
+ *  Bits of `valid`, `partial` and `estimated`, each in one at most; also of rt_opts.want. Each
+ *  stands for the fields that name it. rt_domains() has those of a kind of tracker.
  *  @{ */
 #define RT_HAS_CPU 0x1ULL        /**< CPU time. */
 #define RT_HAS_RSS 0x2ULL        /**< Resident memory. */
@@ -100,7 +100,7 @@ RT_API const char *rt_strerror(int err);
 #define RT_HAS_CGROUP_IO 0x800ULL
 /** rt_outcome, cgroups: tasks, likewise. @since 0.2 */
 #define RT_HAS_CGROUP_TASKS 0x1000ULL
-/** Processes so far; wanted with RT_HAS_PROCESSES. @since 0.3 */
+/** Processes so far; implied by RT_HAS_PROCESSES. @since 0.3 */
 #define RT_HAS_PROCESSES_SEEN 0x2000ULL
 /** Cgroup: limit of CPU time, throttling. @since 0.3 */
 #define RT_HAS_CGROUP_CPU 0x4000ULL
@@ -132,7 +132,7 @@ RT_API const char *rt_strerror(int err);
 #define RT_HAS_ZFS_ARC 0x4000000000ULL   /**< System: cache of ZFS (ARC). @since 0.3 */
 /** Cgroup: kernel memory that can be dropped. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_SLAB 0x8000000000ULL
-#define RT_HAS_RATE 0x10000000000ULL /**< rt_delta: figures per time. */
+#define RT_HAS_RATE 0x10000000000ULL /**< rt_delta.cores_used. */
 /** Cgroup: most memory that was charged. @since 0.3 */
 #define RT_HAS_CGROUP_MEMORY_PEAK 0x20000000000ULL
 /** Cgroup: memory that the kernel uses. @since 0.3 */
@@ -145,9 +145,9 @@ RT_API const char *rt_strerror(int err);
 #define RT_HAS_CGROUP_SWAP 0x200000000000ULL
 /** Cgroup: most tasks. @since 0.3 */
 #define RT_HAS_CGROUP_TASKS_PEAK 0x400000000000ULL
-/** Rows: address space. In a sample: all rows have it; likewise the next three. @since 0.3 */
+/** Rows: address space. In rt_metrics: every row has it; also the next three. @since 0.3 */
 #define RT_HAS_VIRTUAL 0x800000000000ULL
-/** Rows: memory that no other process maps; if PSS is read. @since 0.3 */
+/** Rows: memory that no other process maps; only if PSS is read. @since 0.3 */
 #define RT_HAS_USS 0x1000000000000ULL
 /** Rows: user, session, process group. @since 0.3 */
 #define RT_HAS_IDS 0x2000000000000ULL

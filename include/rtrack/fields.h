@@ -62,7 +62,7 @@ extern "C" {
 
 /** One field of one struct. */
 struct rt_field {
-	uint32_t size;     /**< Filled bytes. */
+	uint32_t size;     /**< Filled. */
 	uint32_t offset;   /**< Of the field, bytes. */
 	uint32_t length;   /**< Of the field, bytes. */
 	uint32_t type;     /**< RT_TYPE_ value. */
@@ -98,7 +98,7 @@ RT_API int rt_field_get(uint32_t struct_id, uint32_t index, struct rt_field *out
 
 /** One constant. @since 0.3 */
 struct rt_constant {
-	uint32_t size;  /**< Filled bytes. */
+	uint32_t size;  /**< Filled. */
 	uint32_t group; /**< RT_CONSTANTS_ value. */
 	int64_t value;  /**< Its value. */
 	char name[48];  /**< E.g. "RT_REASON_UNWAITED". */

@@ -53,12 +53,12 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
 
 /** The same of any live process, without its children.
  *
- *  Context switches are lower bounds once a thread has ended; blocks also once a child was reaped.
+ *  Context switches are lower bounds once a thread has ended; blocks, if also a child was reaped.
  *
  *  @param pid as rt_pid_read().
- *  @param valid receives bit i for field i. A field without its bit is a lower bound, or unknown.
+ *  @param valid receives bit i for field i. A field without its bit is at least that, or unknown.
  *  @return as rt_pid_read(). Cost: three files, and for a process that had threads a directory and
- *          four for each. */
+ *          three for each. */
 RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid);
 
 /** @} */
@@ -69,7 +69,7 @@ RT_API int rt_pid_getrusage(int32_t pid, struct rt_rusage *out, uint32_t *valid)
 
 /** One process. Counters are of its own threads, unless they say more. @sa @ref units_process */
 struct rt_process {
-	uint32_t size;  /**< Filled bytes. */
+	uint32_t size;  /**< Filled. */
 	int32_t pid;    /**< Process id. */
 	int32_t ppid;   /**< Parent, at the sample. */
 	uint32_t state; /**< One character, as in `stat`. */
@@ -118,8 +118,7 @@ struct rt_process {
 	uint64_t open_fds;          /**< Gauge, RT_HAS_OPEN_FDS. */
 };
 
-/** Members in the last sample, the root first. Works as the calls of @ref lists; -EOPNOTSUPP: a
- *  system tracker without RT_OPT_LIST_PROCESSES. */
+/** Members in the last sample, the root first: a list. Of the system with RT_OPT_LIST_PROCESSES. */
 RT_API int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *array,
                                 size_t element_size, size_t *count);
 
@@ -139,8 +138,8 @@ RT_API int rt_tracker_processes(const struct rt_tracker *t, struct rt_process *a
  *
  *  @param order RT_TOP_ value; unknown figures count as 0.
  *  @param count room in @p array; receives how many were written.
- *  @return 0; -EOPNOTSUPP: no such list or figure; -ENODATA: fewer than two samples. Cost: 1 us for
- *          each process.
+ *  @return 0; -EOPNOTSUPP: no RT_OPT_LIST_PROCESSES, or no such figure; -ENODATA: fewer than two
+ *          samples. Cost: 1 us for each process.
  *  @since 0.3 */
 RT_API int rt_tracker_top(const struct rt_tracker *t, uint32_t order, struct rt_process *array,
                           size_t element_size, size_t *count);
@@ -156,7 +155,8 @@ RT_API int rt_tracker_top(const struct rt_tracker *t, uint32_t order, struct rt_
  *  I/O is with that of reaped children; PSS is read, whatever that takes.
  *
  *  @param pid in the caller's pid namespace. That of another thread than the leader is -ESRCH.
- *  @param want RT_HAS_ bits of struct rt_process; 0: CPU, RSS, FAULTS, THREADS.
+ *  @param want RT_HAS_ bits of struct rt_process; 0: CPU, RSS, FAULTS, THREADS. With CPU, FAULTS,
+ *         THREADS, IDS or OPEN_FDS come comm, ppid, state and start.
  *  @retval 0 success, possibly with clear bits
  *  @retval -EINVAL bad pid, or a bit that no process has
  *  @retval -ESRCH no such process
@@ -176,21 +176,21 @@ RT_API int rt_pid_read(int32_t pid, uint64_t want, struct rt_process *out, size_
 #define RT_TEXT_CWD 2          /**< Working directory. */
 /** @} */
 
-/** A text of a process, now. It may contain any byte, and what the process wrote over it.
+/** A text of a process, now. Any bytes; the process may have overwritten it.
  *
  *  @param pid as rt_pid_read().
  *  @param text RT_TEXT_ value.
- *  @param buffer receives what fits, without a NUL.
+ *  @param buffer receives what fits, not NUL-terminated.
  *  @param size room; receives the whole length, 0 for a zombie.
  *  @return as rt_pid_read(); -EACCES also: another user's directory. Cost: one file.
  *  @since 0.3 */
 RT_API int rt_pid_text(int32_t pid, uint32_t text, char *buffer, size_t *size);
 
-/** Descendants of a process, once. Orphans are none, unless adopted by a subreaper in the tree.
+/** Descendants of a process, once. No orphans, unless a subreaper in the tree adopted them.
  *
  *  @param pid as rt_pid_read().
  *  @param pids receives them, parents first, without @p pid.
- *  @param count room; receives their number.
+ *  @param count room; receives their number, maybe more.
  *  @return as rt_pid_read(); -E2BIG: over 65536, or it forks too fast. Cost: a directory for each
  *          process, a file for each and for each thread.
  *  @since 0.3 */

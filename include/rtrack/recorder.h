@@ -15,13 +15,13 @@ struct rt_process;
 struct rt_tracker;
 
 /** @defgroup recorder Recorder and marks
- *  A recorder samples a tracker at a fixed rate, by a thread of the library. A mark has the peaks
- *  since a moment. In a forked child, recorders and their trackers are -ECHILD.
+ *  A recorder samples a tracker at a fixed rate, by a thread of the library. A mark tells the peaks
+ *  since it was set. In a forked child, recorders and their trackers are -ECHILD.
  *  @sa @ref details_recorder
  *  @since 0.3
  *  @{ */
 
-/** Samples a tracker into a ring. Any thread may call, but for rt_recorder_free(). @since 0.3 */
+/** Samples a tracker into a ring. Any thread may make any call but rt_recorder_free(). */
 struct rt_recorder;
 
 /** rt_recorder_opts.flags: a full ring drops its oldest sample, not the new one. */
@@ -29,7 +29,7 @@ struct rt_recorder;
 /** rt_recorder_opts.flags: keep rows for rt_recorder_processes(). */
 #define RT_RECORDER_PROCESSES 0x2U
 
-/** How to record. @since 0.3 */
+/** How to record. */
 struct rt_recorder_opts {
 	uint32_t size;        /**< sizeof(struct rt_recorder_opts). */
 	uint32_t flags;       /**< RT_RECORDER_ bits. */
@@ -42,9 +42,9 @@ struct rt_recorder_opts {
 	uint32_t reserved;   /**< 0. */
 };
 
-/** What a recorder has done. @since 0.3 */
+/** What a recorder has done. */
 struct rt_recorder_totals {
-	uint32_t size;    /**< Filled bytes. */
+	uint32_t size;    /**< Filled. */
 	uint32_t waiting; /**< Gauge. Samples to be read. */
 	uint64_t taken;   /**< Counter. With `missed`, all ticks. */
 	uint64_t dropped; /**< Counter. Of these, lost: the ring was full. */
@@ -53,7 +53,8 @@ struct rt_recorder_totals {
 
 /** Begin to record.
  *
- *  The recorder owns the tracker and frees it; it only borrows that of a command. Meanwhile
+ *  The recorder owns the tracker and frees it; it only borrows that of a command, and
+ *  either may be freed first. Meanwhile
  *  rt_sample() is -EBUSY, and any thread may make the other calls of the tracker. The thread blocks
  *  all signals.
  *
@@ -66,14 +67,14 @@ RT_API int rt_recorder_new(struct rt_recorder **out, struct rt_tracker *t,
                            const struct rt_recorder_opts *opts);
 
 /** Descriptor for an event loop: readable while `wake_after` samples wait, and at the end.
- *  Borrowed until rt_recorder_free(): only poll it. @return it, or -ECHILD. */
+ *  @return it, or -ECHILD. */
 RT_API int rt_recorder_fd(const struct rt_recorder *r);
 
 /** Take the samples that wait, oldest first, for rt_diff(). Does not wait.
  *
  *  @param samples receives them, each @p element_size after the last: a stride.
  *  @param element_size sizeof(struct rt_metrics) or more.
- *  @param count room; receives how many.
+ *  @param count room; receives how many, 0 on error.
  *  @return 0; -ESRCH: none, and no more will come. Cost: no system call. */
 RT_API int rt_recorder_read(struct rt_recorder *r, struct rt_metrics *samples, size_t element_size,
                             size_t *count);
@@ -81,12 +82,12 @@ RT_API int rt_recorder_read(struct rt_recorder *r, struct rt_metrics *samples, s
 /** The newest sample, read before or not; it stays. @return 0; -ENODATA: none yet. */
 RT_API int rt_recorder_latest(const struct rt_recorder *r, struct rt_metrics *out, size_t out_size);
 
-/** Rows of the sample of @p monotonic_ns, most CPU time first, like @ref lists. Kept for `capacity`
+/** Rows of the sample of @p monotonic_ns, most CPU time so far first: a list. Kept for `capacity`
  *  samples. @return 0; -ENODATA: not there any more; -EOPNOTSUPP: no RT_RECORDER_PROCESSES. */
 RT_API int rt_recorder_processes(const struct rt_recorder *r, uint64_t monotonic_ns,
                                  struct rt_process *array, size_t element_size, size_t *count);
 
-/** What it has done so far. @return 0 or -ECHILD. Cost: none. */
+/** What it has done so far. @return 0 or -ECHILD. */
 RT_API int rt_recorder_get_totals(const struct rt_recorder *r, struct rt_recorder_totals *out,
                                   size_t out_size);
 
@@ -96,9 +97,10 @@ RT_API int rt_recorder_stop(struct rt_recorder *r);
 /** Stop, and free the recorder and its tracker. NULL is allowed. */
 RT_API void rt_recorder_free(struct rt_recorder *r);
 
-/** Peaks of a tree since a mark, at least: a shorter one may be larger. @since 0.3 */
+/** The largest that polls since a mark have seen; without a recorder, what comes and goes between
+ *  two calls is missed. */
 struct rt_peaks {
-	uint32_t size;                 /**< Filled bytes. */
+	uint32_t size;                 /**< Filled. */
 	uint32_t flags;                /**< 0. */
 	uint64_t valid;                /**< RT_HAS_ bits: exact. */
 	uint64_t partial;              /**< RT_HAS_ bits: at least. */

@@ -3,21 +3,23 @@
  *  librtrack: what a process tree, the system, a cgroup or a program has used. All calls on one
  *  page: @ref mainpage. Each figure: @ref units. Each call at length: @ref details.
  *
- *  | Question | Call |
- *  |---|---|
- *  | Peak of a block of code | rt_tracker_mark(), rt_tracker_since() |
- *  | Why a figure is missing | rt_tracker_obstacle() |
- *  | Which process uses most | rt_tracker_top() |
- *  | Rate from two samples | rt_diff(), rt_row_diff() for one process |
- *  | Free beside a wait on another thread | rt_command_interrupt(), then rt_command_free() |
- *  | A pid that is reused | rt_process.start_ticks; a tracker never takes it for its own |
- *  | Memory that two runs agree on | rt_outcome.peak_needed_bytes |
- *  | What an unprivileged user loses | @ref details_rights |
- *  | CPU of one thread | rt_getrusage() with RT_RUSAGE_THREAD |
- *  | A container | rt_cgroup_tracker_new() |
+ *  - What a pid, the system, a program used: rt_pid_tracker_new(), rt_system_tracker_new(),
+ *    rt_sample() in tracker.h; rt_command_start() in command.h
+ *  - Peak of a block of code: rt_recorder_new(), rt_tracker_mark(), rt_tracker_since() in
+ *    recorder.h
+ *  - Why a figure is missing: rt_tracker_obstacle() in tracker.h
+ *  - Which process uses most: rt_tracker_top() in process.h; of the machine, RT_OPT_LIST_PROCESSES
+ *  - Rate from two samples: rt_diff() in tracker.h, rt_row_diff() for one process
+ *  - Free beside a wait on another thread: rt_command_interrupt(), join that thread,
+ *    rt_command_free() in command.h
+ *  - A pid that is reused: a tracker ignores it; else compare rt_process.start_ticks
+ *  - Memory that two runs agree on: rt_outcome.peak_needed_bytes, rt_metrics.needed_bytes
+ *  - What an unprivileged user loses: @ref details_rights
+ *  - CPU of the calling thread: rt_getrusage() in process.h
+ *  - A container: rt_cgroup_tracker_new() in tracker.h; from inside, RT_OPT_OWN_LIMITS
  *
  *  Rules for every call (@ref details_rules):
- *  - **Errors.** 0 or a negative errno value; `errno` is not set. Common to all, so not listed:
+ *  - **Errors.** 0 or a negative errno value; `errno` is not set. Common to all:
  *    -EFAULT (a pointer is NULL), -EINVAL (wrong size, unknown flag or option), -E2BIG (options
  *    longer than the library knows), -ENOMEM, -EMFILE, -ENFILE. Outputs are untouched on error,
  *    unless the call says more.
@@ -25,14 +27,20 @@
  *    (`estimated`) or unknown, and then 0: RT_QUALITY().
  *  - **Units.** Nanoseconds and bytes, unless the name says otherwise. A counter never falls; a
  *    gauge holds for one instant.
- *  - **Sizes.** In inputs `size` is sizeof, and 0 elsewhere the default. For outputs, `out_size`
- *    or `element_size` is sizeof; the library sets `size` to what it filled. Structs grow at the
- *    end.
+ *  - **Sizes.** In inputs `size` is sizeof, and 0 elsewhere the default. NULL options of a tracker
+ *    or recorder: defaults. For outputs, `out_size` or `element_size` is sizeof; the library sets
+ *    `size` to what it filled. Structs grow at the end. Char arrays and messages end in NUL.
+ *  - **Lists** have a row for each item of the last sample, `element_size` apart. `*count` is the
+ *    room (0: the array may be NULL), and receives the number of items, which may be more. They
+ *    read no file; -EOPNOTSUPP: no such list, or not wanted; -ENODATA: no sample, or the list
+ *    could not be read.
+ *  - **Descriptors** for an event loop are borrowed until the handle is freed: only poll them.
  *  - **Constants** are plain literals; a bit is as wide as its mask.
  *  - **Threads.** One thread at a time for each handle, unless its struct says more. Parent and
- *    child of a fork(2) may both use a tracker.
+ *    child of a fork(2) may both use a tracker that has neither recorder nor command.
  *  - **Free last:** when no other call with the handle is in progress.
- *  - **Since.** What says nothing is there since 0.1; a group or struct speaks for what is in it.
+ *  - **Since.** Without @@since: 0.1. That of a group or struct covers its members. Calls without
+ *    a cost have none.
  */
 #ifndef RTRACK_H
 #define RTRACK_H

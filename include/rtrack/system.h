@@ -13,15 +13,12 @@ extern "C" {
 struct rt_tracker;
 
 /** @defgroup lists Lists
- *  Items of the last sample, one row each. `element_size` is sizeof of the row, and the stride.
- *  `*count` is the room, and receives the number of items, which may be more. They read no file,
- *  and return 0; -EOPNOTSUPP: no such list, or not wanted; -ENODATA: no sample, or the list could
- *  not be read. @sa @ref details_lists
+ *  Items of the last sample, by the rules of rtrack.h. @sa @ref details_lists
  *  @{ */
 
 /** One CPU. Counters, in disjoint modes. */
 struct rt_cpu {
-	uint32_t size; /**< Filled bytes. */
+	uint32_t size; /**< Filled. */
 	uint32_t id;   /**< The kernel's number; there may be gaps. */
 	/** @{ */
 	uint64_t user_ns; /**< RT_HAS_CPU_MODES. */
@@ -52,9 +49,9 @@ struct rt_cpu {
 #define RT_ITEM_NETWORK 0x10U  /**< Served over a network. */
 /** @} */
 
-/** One block device; counters go on when it comes back. */
+/** One block device; counters continue if it returns. */
 struct rt_disk {
-	uint32_t size;  /**< Filled bytes. */
+	uint32_t size;  /**< Filled. */
 	uint32_t flags; /**< RT_ITEM_ bits. */
 	uint32_t major; /**< Device number. */
 	uint32_t minor; /**< Likewise. */
@@ -71,7 +68,7 @@ struct rt_disk {
 
 /** One file system, each superblock once. All gauges. */
 struct rt_filesystem {
-	uint32_t size;            /**< Filled bytes. */
+	uint32_t size;            /**< Filled. */
 	uint32_t flags;           /**< RT_ITEM_ bits. */
 	uint32_t major;           /**< Device number of the superblock. */
 	uint32_t minor;           /**< Likewise. */
@@ -80,13 +77,13 @@ struct rt_filesystem {
 	char mount_point[256];    /**< Decoded, cut to fit. */
 	uint64_t total_bytes;     /**< Gauge. Size. */
 	uint64_t used_bytes;      /**< Gauge. Total - free. */
-	uint64_t free_bytes;      /**< Gauge. For root. */
-	uint64_t available_bytes; /**< Gauge. For users. */
+	uint64_t free_bytes;      /**< Gauge. Free to root. */
+	uint64_t available_bytes; /**< Gauge. Free to users. */
 };
 
 /** One network interface. */
 struct rt_network {
-	uint32_t size;  /**< Filled bytes. */
+	uint32_t size;  /**< Filled. */
 	uint32_t flags; /**< RT_ITEM_ bits. */
 	char name[32];  /**< Of the interface. */
 	/** @{ */
@@ -103,7 +100,7 @@ struct rt_network {
 
 /** One ZFS pool, as `zpool list` has it. All gauges. */
 struct rt_zpool {
-	uint32_t size;  /**< Filled bytes. */
+	uint32_t size;  /**< Filled. */
 	uint32_t flags; /**< 0. */
 	char name[256]; /**< Of the pool. */
 	/** @{ */
@@ -116,9 +113,9 @@ struct rt_zpool {
 #define RT_GPU_NVML 1 /**< rt_gpu.source: NVIDIA's libnvidia-ml.so.1. @since 0.3 */
 #define RT_GPU_DRM 2  /**< rt_gpu.source: files below /sys/class/drm. @since 0.3 */
 
-/** One GPU, or a partition of the one before; counters go on when it comes back. @since 0.3 */
+/** One GPU, or a partition of the one before; counters continue if it returns. @since 0.3 */
 struct rt_gpu {
-	uint32_t size;      /**< Filled bytes. */
+	uint32_t size;      /**< Filled. */
 	uint32_t flags;     /**< RT_ITEM_ bits. */
 	uint64_t valid;     /**< RT_HAS_ bits: exact. */
 	uint64_t estimated; /**< RT_HAS_ bits: about. */
@@ -144,7 +141,7 @@ struct rt_gpu {
 
 /** What a process uses of a GPU, estimated like rt_metrics.gpu_busy_ns. @since 0.3 */
 struct rt_gpu_process {
-	uint32_t size;        /**< Filled bytes. */
+	uint32_t size;        /**< Filled. */
 	uint32_t gpu_id;      /**< rt_gpu.id. */
 	int32_t pid;          /**< Process id. */
 	uint32_t clients;     /**< Times that it opened the device; 0: unknown. */
@@ -192,7 +189,7 @@ RT_API int rt_tracker_gpu_processes(const struct rt_tracker *t, struct rt_gpu_pr
 
 /** Whether a block device is a partition, by /sys, not by its name.
  *
- *  @param name as in `diskstats`.
+ *  @param name as in `diskstats`, without /dev/.
  *  @return 1: a partition; 0: another device; -ENODEV: no such device, e.g. in a container;
  *          -ENOENT: /sys does not show any. Cost: one or two system calls.
  *  @since 0.3 */

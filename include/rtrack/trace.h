@@ -19,13 +19,13 @@ struct rt_command_opts;
  *  @since 0.3
  *  @{ */
 
-/** Receives calls. One thread at a time; a forked child may only free it. @since 0.3 */
+/** Receives calls. One thread at a time; a forked child may only free it. */
 struct rt_trace;
 
 #define RT_TRACE_BACK_END_AUTO 0 /**< BPF, else ptrace for a command. */
 /** Any process; CAP_BPF, CAP_PERFMON. Below 0.5 us a call, 15 to 50 ns each other system call. */
 #define RT_TRACE_BACK_END_BPF 1
-/** A command, without rights. 10 to 20 us a call and two context switches, no_new_privs, no
+/** A command; needs no privileges. 10 to 20 us a call and two context switches, no_new_privs, no
  *  debugger. */
 #define RT_TRACE_BACK_END_PTRACE 2
 
@@ -38,14 +38,14 @@ struct rt_trace;
 /** Fill rt_trace_event.live_children, for some file reads. */
 #define RT_TRACE_OPT_LIVE_CHILDREN 0x4U
 
-/** What to trace: one of `pid`, `command`, RT_TRACE_OPT_ALL. @since 0.3 */
+/** What to trace: one of `pid`, `command`, RT_TRACE_OPT_ALL. */
 struct rt_trace_opts {
 	uint32_t size;     /**< sizeof(struct rt_trace_opts). */
 	uint32_t flags;    /**< RT_TRACE_OPT_ bits. */
 	int32_t pid;       /**< Process, with its descendants. BPF. */
 	uint32_t calls;    /**< RT_TRACE_CALL_ bits; 0: getrusage(2). */
 	uint32_t back_end; /**< RT_TRACE_BACK_END_ value. */
-	/** For events of 296 bytes that wait; 0: 32 MiB or less. Up to 64 MiB. */
+	/** Buffer of waiting events, 296 bytes each; 0: 32 MiB or less. Up to 64 MiB. */
 	uint32_t ring_bytes;
 	/** Program to start and trace; or NULL. Its `message` is not used. */
 	const struct rt_command_opts *command;
@@ -60,9 +60,9 @@ struct rt_trace_opts {
 #define RT_TRACE_EVENT_NO_ENTRY 0x4U
 #define RT_TRACE_EVENT_EXE_CUT 0x8U /**< The end of exe is missing. */
 
-/** One call that has returned. 0 or empty: unknown. @since 0.3 @sa @ref units_trace_event */
+/** One call that has returned. 0 or empty: unknown. @sa @ref units_trace_event */
 struct rt_trace_event {
-	uint32_t size;           /**< Filled bytes. */
+	uint32_t size;           /**< Filled. */
 	uint32_t flags;          /**< RT_TRACE_EVENT_ bits. */
 	uint64_t sequence;       /**< From 0, without lost ones. */
 	uint64_t lost;           /**< Counter. Events lost up to this one. */
@@ -85,7 +85,7 @@ struct rt_trace_event {
 	int32_t ppid;
 	/** @} */
 	/** @{ */
-	int32_t host_pid; /**< In the first one. */
+	int32_t host_pid; /**< In the first pid namespace. */
 	int32_t host_tid;
 	int32_t host_ppid;
 	/** @} */
@@ -111,13 +111,13 @@ struct rt_trace_event {
 	struct rt_rusage live_children;
 	uint64_t live_children_at_ns; /**< When that was read, CLOCK_MONOTONIC. */
 	char comm[64];                /**< Name of the thread, of any bytes. */
-	char host_name[64];           /**< First 15 bytes. */
+	char host_name[64];           /**< Host name, first 15 bytes. */
 	char exe[256];                /**< Path of its program, of any bytes. */
 };
 
-/** What a trace has done. @since 0.3 */
+/** What a trace has done. */
 struct rt_trace_totals {
-	uint32_t size;       /**< Filled bytes. */
+	uint32_t size;       /**< Filled. */
 	uint32_t back_end;   /**< RT_TRACE_BACK_END_ value. */
 	uint64_t read;       /**< Counter. Events returned. */
 	uint64_t lost;       /**< Counter. Events lost. */
@@ -134,27 +134,28 @@ struct rt_trace_totals {
  *          begin in 10 s; else as rt_command_start(). Cost: BPF 50 ms; ptrace a process. */
 RT_API int rt_trace_new(struct rt_trace **out, const struct rt_trace_opts *opts);
 
-/** Descriptor for an event loop: readable when rt_trace_read() has something, after 50 ms at most.
- *  Borrowed until rt_trace_free(): only poll it. @return it, or -EFAULT. */
+/** Descriptor for an event loop: readable when rt_trace_read() has something, within 50 ms.
+ *  @return it, or -EFAULT. */
 RT_API int rt_trace_fd(const struct rt_trace *trace);
 
 /** Take the events that wait, by `sequence`. Does not wait.
  *
- *  @param count room; receives how many.
+ *  @param count room; receives how many, 0 on error.
  *  @return 0; -ESRCH: all have ended, and none waits; -ECHILD: a forked child, or the ptrace
  *          helper was killed; -ETIMEDOUT: it was stopped for 5 s, and killed with what it traced.
  */
 RT_API int rt_trace_read(struct rt_trace *trace, struct rt_trace_event *array, size_t element_size,
                          size_t *count);
 
-/** What it has done so far. @return 0 or -EFAULT. Cost: none. */
+/** What it has done so far. @return 0 or -EFAULT. */
 RT_API int rt_trace_get_totals(const struct rt_trace *trace, struct rt_trace_totals *out,
                                size_t out_size);
 
 /** Its command, or NULL. Borrowed until rt_trace_free(). */
 RT_API struct rt_command *rt_trace_command(struct rt_trace *trace);
 
-/** End a trace. Processes run on; by ptrace, the helper stays until they end. NULL is allowed. */
+/** End a trace, and free its command. Processes run on, unless RT_COMMAND_KILL_ON_FREE; by ptrace,
+ *  the helper stays until they end. NULL is allowed. */
 RT_API void rt_trace_free(struct rt_trace *trace);
 
 /** @} */

@@ -20,22 +20,24 @@ extern "C" {
 struct rt_tracker;
 
 /** @name Options
- *  rt_opts.flags, of the kind of tracker that each names. @sa @ref details_options
+ *  rt_opts.flags; each names its kind of tracker. @sa @ref details_options
  *  @{ */
 #define RT_OPT_NO_CHILDREN 0x1U /**< Pid: the process alone, not its descendants. */
-/** System: list network file systems, in no total. A dead server blocks a thread, no sample. */
+/** System: list network file systems, in no total. A dead server blocks a helper thread, no
+ *  sample. */
 #define RT_OPT_NETWORK_FILESYSTEMS 0x2U
-/** Pid: BPF programs account for each thread, exactly, where the caller may load them; else insist
- *  on process events. Costs 20 to 60 ms, 4 MB; each fork of the tree 2 us. @since 0.2 */
+/** Pid: BPF programs account for each thread, exactly, where the caller may load them; else process
+ *  events, or RT_REASON_EVENTS_UNHEARD. Costs 20 to 60 ms, 4 MB; each fork of the tree 2 us.
+ *  @since 0.2 */
 #define RT_OPT_PROCESS_EVENTS 0x4U
-/** Pid: no process events; by default the first eight trackers receive them, where they may. Each
+/** Pid: no process events; by default the first eight trackers receive them, if permitted. Each
  *  makes forks of the system some 2 us dearer. Without them, counters of a tree that forks are
  *  lower bounds. @since 0.3 */
 #define RT_OPT_NO_PROCESS_EVENTS 0x200U
 /** Pid: never walk page tables (`smaps`): the footprint is estimated. @since 0.3 */
 #define RT_OPT_NO_MEMORY_READS 0x8U
-/** Pid: read PSS in each sample, within rt_opts.pss_share; else it is an estimate, unless wanted.
- *  @since 0.3 */
+/** Pid: read PSS in each sample, within rt_opts.pss_share; else estimated, unless rt_opts.want has
+ *  RT_HAS_PSS. @since 0.3 */
 #define RT_OPT_PSS_READS 0x40U
 /** Pid: follow all processes of its session, and what they start. @since 0.3 */
 #define RT_OPT_SESSION 0x80U
@@ -53,12 +55,12 @@ struct rt_tracker;
 struct rt_opts {
 	uint32_t size;  /**< sizeof(struct rt_opts). */
 	uint32_t flags; /**< RT_OPT_ bits of this kind. */
-	/** Directory with `proc` and `sys`; NULL: "/". Copied. CPU times are then in clock
-	 * ticks. */
+	/** Directory with `proc` and `sys`, copied; CPU times are in clock ticks. NULL: "/". */
 	const char *root;
-	uint64_t want; /**< RT_HAS_ bits; 0: rt_default_domains(). No others are read. */
-	/** Descriptors kept open; 0: half of RLIMIT_NOFILE, at most 65,536. A process takes two
-	 * to four. */
+	/** RT_HAS_ bits; 0: rt_default_domains(). Those of other kinds are ignored. */
+	uint64_t want;
+	/** Descriptors kept open; 0: half of RLIMIT_NOFILE, below 4096 a quarter, at most
+	 * 65,536. A process takes two to four. */
 	uint32_t max_fds;
 	uint32_t reserved; /**< 0. */
 
@@ -106,7 +108,7 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
  *  that ever ran in it.
  *
  *  Its processes are the members, as of a tree. I/O and context switches of members are estimates,
- *  and no defaults.
+ *  read only if wanted.
  *
  *  @param name path as in /proc/PID/cgroup, e.g. "/system.slice/cron.service"; a line of that file;
  *          or a directory below /sys/fs/cgroup.
@@ -117,8 +119,8 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
 RT_API int rt_cgroup_tracker_new(struct rt_tracker **out, const char *name,
                                  const struct rt_opts *opts);
 
-/** Free a tracker, unless it has a recorder or is of a command. Processes run on. NULL is
- *  allowed. */
+/** Free a tracker; nothing is done while it has a recorder. Never that of a command. Processes run
+ *  on. NULL is allowed. */
 RT_API void rt_tracker_free(struct rt_tracker *t);
 
 #define RT_KIND_PID 1    /**< rt_metrics.kind: a tree. */
@@ -128,14 +130,14 @@ RT_API void rt_tracker_free(struct rt_tracker *t);
 /** Domains that the library can measure with a kind of tracker.
  *
  *  @param kind RT_KIND_ value; unknown: 0.
- *  @return RT_HAS_ bits. Cost: none.
+ *  @return RT_HAS_ bits.
  *  @since 0.3 */
 RT_API uint64_t rt_domains(uint32_t kind);
 
 /** Domains that rt_opts.want 0 stands for. A later release adds only what costs no read.
  *
  *  @param kind RT_KIND_ value; unknown: 0.
- *  @return RT_HAS_ bits. Cost: none.
+ *  @return RT_HAS_ bits.
  *  @since 0.3 */
 RT_API uint64_t rt_default_domains(uint32_t kind);
 
@@ -165,7 +167,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 #define RT_REASON_NO_SUPERVISOR 0x800U
 /** Times in whole clock ticks may lack more than a hundredth. @since 0.3 */
 #define RT_REASON_CLOCK_TICKS 0x1000U
-#define RT_REASON_ACCOUNT_RESET 0x2000U /**< The cgroup's account was set back. @since 0.3 */
+#define RT_REASON_ACCOUNT_RESET 0x2000U /**< The cgroup's account was reset. @since 0.3 */
 /** rt_metrics: usage before the tracker was made may be in no account. Differences are not
  *  affected. @since 0.3 */
 #define RT_REASON_PAST_UNKNOWN 0x4000U
@@ -184,7 +186,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 /** One sample. Fields with a bit are counters, unless they are marked as gauges; a field without
  *  its bit in any mask is 0 and means nothing. @sa @ref units_metrics */
 struct rt_metrics {
-	uint32_t size;           /**< Filled bytes. */
+	uint32_t size;           /**< Filled. */
 	uint32_t kind;           /**< RT_KIND_ value. */
 	uint64_t valid;          /**< RT_HAS_ bits: exact. */
 	uint64_t partial;        /**< RT_HAS_ bits: at least. */
@@ -192,18 +194,20 @@ struct rt_metrics {
 	uint64_t monotonic_ns;   /**< When CPU time was read, CLOCK_MONOTONIC. */
 	uint64_t boottime_ns;    /**< Likewise, CLOCK_BOOTTIME. */
 	uint64_t realtime_ns;    /**< Likewise, since 1970, for display. */
-	uint64_t self_cpu_ns;    /**< CPU time of these samples. */
+	uint64_t self_cpu_ns;    /**< CPU time that the samples of this tracker cost. */
 	struct rt_rusage rusage; /**< Layout of getrusage(2), as valid as what it repeats. */
-	uint64_t cpu_user_ns; /**< RT_HAS_CPU: members, ended ones, and all that they waited for. */
+	/** RT_HAS_CPU: members, ended and reaped ones; system: all but idle, iowait, steal. */
+	uint64_t cpu_user_ns;
 	uint64_t cpu_system_ns;       /**< RT_HAS_CPU. */
 	uint64_t rss_bytes;           /**< Gauge, RT_HAS_RSS: shared pages count for each member. */
 	uint64_t pss_bytes;           /**< Gauge, RT_HAS_PSS: shared pages are divided. */
 	uint64_t peak_rss_bytes;      /**< Gauge, RT_HAS_PEAK_RSS: largest peak of one member. */
 	uint64_t peak_tree_rss_bytes; /**< Gauge, RT_HAS_RSS: largest rss_bytes so far. */
-	uint64_t peak_tree_pss_bytes; /**< Gauge, RT_HAS_PSS: largest PSS that was read of all. */
-	uint64_t read_bytes;          /**< RT_HAS_IO: from and to storage. */
-	uint64_t write_bytes;         /**< RT_HAS_IO. */
-	uint64_t cancelled_write_bytes; /**< RT_HAS_IO: of write_bytes, truncated before. */
+	uint64_t
+	    peak_tree_pss_bytes; /**< Gauge, RT_HAS_PSS: largest that was read of all members. */
+	uint64_t read_bytes;     /**< RT_HAS_IO: from and to storage. */
+	uint64_t write_bytes;    /**< RT_HAS_IO. */
+	uint64_t cancelled_write_bytes; /**< RT_HAS_IO: the part that was truncated before. */
 	uint64_t read_chars;            /**< RT_HAS_IO: by calls, of any file. */
 	uint64_t write_chars;           /**< RT_HAS_IO. */
 	uint64_t minor_faults;          /**< RT_HAS_FAULTS: without storage I/O. */
@@ -231,7 +235,7 @@ struct rt_metrics {
 	uint64_t cpu_mode_guest_nice_ns;
 	/** @} */
 	uint64_t cpus_online;       /**< Gauge, RT_HAS_CPU_MODES. */
-	uint64_t processes_running; /**< Gauge, RT_HAS_ACTIVITY: threads. */
+	uint64_t processes_running; /**< Gauge, RT_HAS_ACTIVITY: threads, by the kernel. */
 	uint64_t processes_blocked; /**< Gauge, RT_HAS_ACTIVITY. */
 	/** @{ */
 	uint64_t forks; /**< RT_HAS_ACTIVITY: since boot. */
@@ -345,7 +349,7 @@ struct rt_metrics {
 	uint64_t cgroup_swap_bytes;          /**< Gauge, RT_HAS_CGROUP_SWAP. */
 	uint64_t cgroup_oom_kills;           /**< RT_HAS_CGROUP_OOM_KILLS. */
 	/** @{ */
-	/** RT_HAS_CGROUP_MEMORY_EVENTS: how often it was met. */
+	/** RT_HAS_CGROUP_MEMORY_EVENTS: how often high, max, oom were met. */
 	uint64_t cgroup_memory_high_events;
 	uint64_t cgroup_memory_max_events;
 	uint64_t cgroup_memory_oom_events;
@@ -396,11 +400,11 @@ struct rt_metrics {
 	uint64_t peak_needed_high_bytes;
 	/** @} */
 	uint64_t cgroup_memory_slab_reclaimable_bytes; /**< Gauge, RT_HAS_CGROUP_MEMORY_SLAB. */
-	/** Tree: since then the counters have all, as far as known; 0: unknown. */
+	/** Tree: counters have all from then on, as far as known; 0: unknown. */
 	uint64_t account_start_realtime_ns;
 	/** RT_HAS_ bits of `partial` that are exact since then, for rt_diff(). */
 	uint64_t since_valid;
-	uint64_t since_partial; /**< RT_HAS_ bits that lack what no later sample has. */
+	uint64_t since_partial; /**< RT_HAS_ bits that lack what no later sample brings. */
 };
 
 /** Measure once.
@@ -414,8 +418,8 @@ struct rt_metrics {
  *  cgroup: some fifteen. More, and GPUs: @ref details_cost. */
 RT_API int rt_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 
-/** Peak poll, between samples: pending process events, and memory of all members. The next sample
- *  has the peak.
+/** Poll for peaks between samples: read process events, and the memory of all members. The next
+ *  sample has the peak.
  *
  *  @return 0; -EOPNOTSUPP: no pid tracker, or RSS not wanted; -ENODATA: no sample yet. Cost:
  *          `statm` of each member that has run.
@@ -431,7 +435,7 @@ RT_API int rt_tracker_read_memory(struct rt_tracker *t);
 /** Descriptor for an event loop: readable when process events wait, and once when the root has
  *  ended. Then call rt_sample() or rt_tracker_glance().
  *
- *  Borrowed until rt_tracker_free(): only poll it. A forked child calls again.
+ *  A forked child calls again.
  *
  *  @return it; -EOPNOTSUPP: nothing can be reported, or the tracker of a command, which has
  *          rt_command_fd(). Cost: three descriptors, four calls in each sample.
@@ -443,7 +447,7 @@ RT_API int rt_tracker_fd(const struct rt_tracker *t);
  *
  *  @param has one RT_HAS_ bit.
  *  @return 0 if valid, else the first error. E.g.: -EACCES, -ENOENT (no such file here), -EDQUOT
- *          (over pss_share), -ENODATA (no sample, or no error). All: @ref details_status. */
+ *          (over pss_share), -ENODATA (no sample, or no read failed). All: @ref details_status. */
 RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** @name Obstacles
@@ -454,7 +458,7 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 #define RT_OBSTACLE_KERNEL 2  /**< Not in this kernel, configuration, namespace or root. */
 #define RT_OBSTACLE_OPTIONS 3 /**< The options rule it out. */
 #define RT_OBSTACLE_LIMIT 4   /**< Too few descriptors, threads, memory, room. */
-#define RT_OBSTACLE_GONE 5    /**< A process or thread had ended before. */
+#define RT_OBSTACLE_GONE 5    /**< A process or thread ended before it was read. */
 #define RT_OBSTACLE_FORMAT 6  /**< The file could not be understood. */
 #define RT_OBSTACLE_SLOW 7    /**< No answer in time, or it changed meanwhile. */
 #define RT_OBSTACLE_ERROR 8   /**< Another error: rt_obstacle.error. */
@@ -463,7 +467,7 @@ RT_API int rt_tracker_status(const struct rt_tracker *t, uint64_t has);
 
 /** Why one domain is not exact. @since 0.3 */
 struct rt_obstacle {
-	uint32_t size;         /**< Filled bytes. */
+	uint32_t size;         /**< Filled. */
 	uint32_t kind;         /**< RT_OBSTACLE_ value of the first; 0: none, it is valid. */
 	int32_t error;         /**< As rt_tracker_status(). */
 	int32_t pid;           /**< Where it was met first; 0: no single one. */
@@ -493,11 +497,11 @@ RT_API int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct 
 
 /** Differences of two samples: the later figure of rt_metrics less the earlier one.
  *
- *  `valid`: exact in both. `partial`: a lower bound from an exact figure. `estimated`: from an
- *  estimate or a lower bound. In none: unknown, or a counter fell. Consecutive ones add up.
+ *  `valid`: exact in both. `partial`: a lower bound less an exact figure. `estimated`: less or from
+ *  another. In none: unknown, or a counter fell. Consecutive ones add up.
  *  @sa @ref units_delta */
 struct rt_delta {
-	uint32_t size;             /**< Filled bytes. */
+	uint32_t size;             /**< Filled. */
 	uint32_t kind;             /**< RT_KIND_ value. */
 	uint64_t valid;            /**< RT_HAS_ bits: exact. */
 	uint64_t partial;          /**< RT_HAS_ bits: at least. */
@@ -509,7 +513,7 @@ struct rt_delta {
 	uint64_t cpu_system_ns;    /**< RT_HAS_CPU. */
 	uint64_t cpu_user_ticks;   /**< RT_HAS_CPU: they add up. */
 	uint64_t cpu_system_ticks; /**< RT_HAS_CPU. */
-	uint64_t ticks_per_second; /**< Of these two. */
+	uint64_t ticks_per_second; /**< Of the two above. */
 	double cores_used;         /**< RT_HAS_CPU with RT_HAS_RATE. CPU time / interval. */
 	/** @{ */
 	uint64_t read_bytes; /**< RT_HAS_IO. */
@@ -594,7 +598,7 @@ RT_API int rt_diff(const struct rt_metrics *from, const struct rt_metrics *to, s
                    size_t out_size);
 
 /** The same of two rows of one item: counters are subtracted, the rest is that of the later row.
- *  @sa @ref details_diff
+ *  For a rate, divide by interval_ns of the samples. @sa @ref details_diff
  *
  *  @param struct_id RT_STRUCT_ value of the row.
  *  @param from the earlier row.
