@@ -385,7 +385,7 @@ int rt_recorder_read(struct rt_recorder *r, struct rt_metrics *samples, size_t e
 	do {
 		rti_sleeper_take(&shared->sleeper);
 		got = take(shared, (char *)samples + done * element_size, element_size,
-		           rti_min(room - done, READ_AT_ONCE));
+		           (size_t)rti_min(room - done, READ_AT_ONCE));
 		done += got;
 		if (!shared->is_over && rti_sample_ring_waiting(&shared->ring) < r->wake_after)
 			rti_interrupt_take(&shared->readable);

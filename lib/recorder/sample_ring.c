@@ -46,7 +46,7 @@ uint32_t rti_sample_ring_waiting(const struct rti_sample_ring *ring)
 void rti_sample_ring_put(struct rti_sample_ring *ring, const struct rt_metrics *sample,
                          const struct rt_process *rows, size_t row_count)
 {
-	size_t at = ring->written % ring->capacity;
+	size_t at = (size_t)(ring->written % ring->capacity);
 
 	if (rti_sample_ring_waiting(ring) == ring->capacity) {
 		ring->dropped++;
@@ -78,7 +78,7 @@ const struct rt_process *rti_sample_ring_rows(const struct rti_sample_ring *ring
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		size_t at = middle % ring->capacity;
+		size_t at = (size_t)(middle % ring->capacity);
 
 		if (ring->samples[at].monotonic_ns == monotonic_ns) {
 			*count = ring->row_counts[at];
