@@ -45,11 +45,14 @@ void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m)
  * that was of the zombie. If memory is short, it is left out. */
 void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 {
-	struct rti_ended_row *rows = rti_array_grow(tree->ended.rows, &tree->ended.room,
-	                                            tree->ended.count + 1, sizeof(*rows));
+	struct rti_ended_row *rows;
 	struct rt_process *row;
 
-	if (!rows || m->pid == tree->supervised.pid)
+	if (m->pid == tree->supervised.pid)
+		return;
+	rows = rti_array_grow(tree->ended.rows, &tree->ended.room, tree->ended.count + 1,
+	                      sizeof(*rows));
+	if (!rows)
 		return;
 	tree->ended.rows = rows;
 	rows += tree->ended.count++;

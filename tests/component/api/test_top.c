@@ -2,14 +2,18 @@
 /* rt_tracker_top(): which processes used most since the sample before, and how sure that is. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tree/tree_fixture.h"
+#include "tree/tree_inside.h"
 
 #define RUN_TICKS 7
 #define ROOM 8
+#define MANY 16 /* rows of the ended before their array grows */
 
-static struct rt_process rows[ROOM];
+static struct rt_process rows[2 * MANY];
 
 static size_t take_top(uint32_t order, size_t room)
 {
@@ -216,6 +220,48 @@ START_TEST(new_member_that_ran_before_has_a_lower_bound)
 }
 END_TEST
 
+static void track_supervised(int children, const struct rti_shared_stats *shared)
+{
+	struct fake_process parent = shell, child = first_child;
+	char list[(MANY + 1) * 4 + 1];
+
+	for (int i = 0; i < children; i++) {
+		child.pid = 101 + i;
+		snprintf(list + 4 * i, 5, "%d ", child.pid);
+		fake_process_write(&fix.root, &child);
+	}
+	parent.children = list;
+	fake_process_write(&fix.root, &parent);
+	track_process(100, 0);
+	make_supervisor(fix.tracker, 100, shared);
+	take_sample();
+}
+
+/* The rows of the others fill their array, which moves if it grows: there is no room behind it. */
+START_TEST(supervisor_that_ends_with_its_tree_leaves_the_rows_of_the_others)
+{
+	const struct rti_shared_stats shared = { 0 };
+	struct rt_metrics m;
+	void *behind[64];
+
+	track_supervised(MANY + 1, &shared);
+	fake_process_remove(&fix.root, 101 + MANY);
+	take_sample();
+	for (int i = 0; i < 64; i++)
+		behind[i] = malloc(MANY * sizeof(rows[0]));
+	for (int i = 0; i <= MANY; i++)
+		fake_process_remove(&fix.root, 100 + i);
+	ck_assert_int_eq(try_sample(&m), -ESRCH);
+	ck_assert_uint_eq(take_top(RT_TOP_CPU, MANY + 1), MANY);
+	for (int i = 0; i < MANY; i++)
+		ck_assert_uint_eq(rows[i].state, 'X');
+	ck_assert_int_eq(try_sample(&m), -ESRCH);
+	ck_assert_uint_eq(take_top(RT_TOP_CPU, MANY + 1), 0);
+	for (int i = 0; i < 64; i++)
+		free(behind[i]);
+}
+END_TEST
+
 START_TEST(top_of_less_than_two_samples_is_enodata)
 {
 	size_t count = ROOM;
@@ -300,6 +346,7 @@ int main(void)
 	tcase_add_test(top, process_that_ended_unread_has_a_lower_bound);
 	tcase_add_test(top, process_that_has_begun_since_has_all_that_it_used);
 	tcase_add_test(top, new_member_that_ran_before_has_a_lower_bound);
+	tcase_add_test(top, supervisor_that_ends_with_its_tree_leaves_the_rows_of_the_others);
 	tcase_add_test(top, top_of_less_than_two_samples_is_enodata);
 	tcase_add_test(top, bad_arguments_of_top_are_refused);
 	tcase_add_test(top, top_by_a_figure_that_is_not_wanted_is_eopnotsupp);
