@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept to see what members have done since the sample before. A read of a member keeps what
- * was known of its counters; one that was not read has not run. */
+/* What is kept to see what members have done since the sample before. Reading a member first saves
+ * its old counters. A member that was not read has not run. */
 #include "tree/read/member_change.h"
 
 #include <stdlib.h>
@@ -20,17 +20,18 @@ void rti_changes_free(struct rti_tree *tree)
 	free(tree->ended.rows);
 }
 
-/* What a poll reads counts for the sample after it. */
+/* What a poll reads belongs to the next sample. Of other members it reads no counters. */
 void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m)
 {
 	const struct rti_figures *figures = &m->values.figures;
 	struct rti_before_part *before = &m->before;
-	bool is_new = !before->at_sample;
+	bool is_new = !before->at_sample, is_poll = tree->now_ns != tree->sampled_ns;
+	uint64_t sample = tree->table.samples + is_poll;
 
-	if (before->at_sample == tree->table.samples || tree->now_ns != tree->sampled_ns)
+	if (before->at_sample == sample || (is_poll && !is_new))
 		return;
 	*before = (struct rti_before_part){
-		.at_sample = tree->table.samples,
+		.at_sample = sample,
 		.is_new = is_new,
 		.valid = figures->valid,
 		.partial = figures->partial,
@@ -41,7 +42,7 @@ void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m)
 	memcpy(before->self, figures->self, sizeof(before->self));
 }
 
-/* Its memory and descriptors are given back. What it used after its last read is not known, unless
+/* Its memory and descriptors have been released. What it used after its last read is not known, unless
  * that was of the zombie. If memory is short, it is left out. */
 void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 {

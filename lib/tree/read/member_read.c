@@ -545,6 +545,7 @@ void rti_read_account(struct rti_tree *tree, struct rti_member *m)
 		.domains = r.wanted & (RT_HAS_CPU | RT_HAS_FAULTS),
 	};
 
+	rti_change_note_read(tree, m);
 	read_in_full(&r, &facts, &plan);
 	if (m->end.has_exited || r.has_error)
 		rti_procfs_close_file(tree->ctx->procfs, &m->files.statm);

@@ -130,8 +130,8 @@ void rti_tree_each_sampled(const struct rti_tree *tree,
 	}
 }
 
-/* Set the row of the sample before. What a process had used by then that was no member is not
- * known. */
+/* Set the row of the sample before. If a process was not yet a member, what it had used by then is
+ * unknown. */
 static void set_row_before(const struct rti_tree *tree, const struct rti_before_part *before,
                            uint64_t since_ns, struct rt_process *from, struct rt_process *to)
 {

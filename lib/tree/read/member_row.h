@@ -33,8 +33,8 @@ void rti_tree_each_sampled(const struct rti_tree *tree,
 /* Call each() with two rows of every member of the last sample but our own supervisor, and of those
  * that it found to have ended (state X): as of the sample before and as of the last one. The first
  * row of a process that began after since_ns (CLOCK_BOOTTIME), the time of the sample before, has
- * counters of 0; that of another one that was no member then has those of the last sample, which
- * make a lower bound of 0. */
+ * counters of 0. An older process that was not yet a member has the counters of the last sample, so
+ * that the difference is a lower bound of 0. */
 void rti_tree_each_change(const struct rti_tree *tree, uint64_t since_ns,
                           void (*each)(void *arg, const struct rt_process *from,
                                        const struct rt_process *to),

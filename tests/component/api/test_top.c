@@ -220,6 +220,35 @@ START_TEST(new_member_that_ran_before_has_a_lower_bound)
 }
 END_TEST
 
+/* A poll is the first to read it. What it used before that is not of an earlier sample. */
+START_TEST(process_that_a_poll_has_found_has_all_that_it_used)
+{
+	struct fake_process child = first_child;
+	const struct rt_process *row;
+	struct rt_metrics m;
+
+	write_family();
+	track_process(100, 0);
+	m = take_sample();
+	child.pid = 103;
+	child.starttime = m.boottime_ns / TICK_NS + 1;
+	add_child_started_at(child.starttime);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+		run(child, RUN_TICKS, 0);
+	}
+	take_sample();
+
+	row = find_row(take_top(RT_TOP_CPU, ROOM), 103);
+	ck_assert_uint_eq(row->cpu_user_ns, (child.utime + RUN_TICKS) * TICK_NS);
+	ck_assert_int_eq(RT_QUALITY(row, RT_HAS_CPU), RT_QUALITY_EXACT);
+	run(child, RUN_TICKS + 1, 0);
+	take_sample();
+	row = find_row(take_top(RT_TOP_CPU, ROOM), 103);
+	ck_assert_uint_eq(row->cpu_user_ns, TICK_NS);
+}
+END_TEST
+
 static void track_supervised(int children, const struct rti_shared_stats *shared)
 {
 	struct fake_process parent = shell, child = first_child;
@@ -346,6 +375,7 @@ int main(void)
 	tcase_add_test(top, process_that_ended_unread_has_a_lower_bound);
 	tcase_add_test(top, process_that_has_begun_since_has_all_that_it_used);
 	tcase_add_test(top, new_member_that_ran_before_has_a_lower_bound);
+	tcase_add_test(top, process_that_a_poll_has_found_has_all_that_it_used);
 	tcase_add_test(top, supervisor_that_ends_with_its_tree_leaves_the_rows_of_the_others);
 	tcase_add_test(top, top_of_less_than_two_samples_is_enodata);
 	tcase_add_test(top, bad_arguments_of_top_are_refused);
