@@ -178,6 +178,7 @@ int rti_tree_sample(struct rti_tree *tree, uint64_t now_ns, struct rt_metrics *o
 	rti_watched_end(&tree->watched, &tree->table, tree->now_ns, tree->clocks_ns);
 	rti_member_table_count_files(&tree->table);
 	rti_rows_begin(tree);
+	rti_changes_end(tree);
 	if (tree->is_final)
 		tree->runaways = rti_discovery_count_runaways(tree);
 	if (tree->kernel_account.programs)

@@ -12,7 +12,19 @@
 
 void rti_changes_begin(struct rti_tree *tree)
 {
-	tree->ended.count = 0;
+	struct rti_ended_state *ended = &tree->ended;
+
+	ended->count -= ended->sampled;
+	if (ended->count)
+		memmove(ended->rows, ended->rows + ended->sampled,
+		        ended->count * sizeof(*ended->rows));
+	ended->sample = tree->table.samples;
+}
+
+void rti_changes_end(struct rti_tree *tree)
+{
+	tree->ended.sampled = tree->ended.count;
+	tree->ended.sample = tree->table.samples + 1;
 }
 
 void rti_changes_free(struct rti_tree *tree)
@@ -20,32 +32,39 @@ void rti_changes_free(struct rti_tree *tree)
 	free(tree->ended.rows);
 }
 
-/* What a poll reads belongs to the next sample. Of other members it reads no counters. */
-void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m)
+static struct rti_before_part counters_of(const struct rti_member *m, uint64_t sample)
 {
 	const struct rti_figures *figures = &m->values.figures;
-	struct rti_before_part *before = &m->before;
-	bool is_new = !before->at_sample, is_poll = tree->now_ns != tree->sampled_ns;
-	uint64_t sample = tree->table.samples + is_poll;
-
-	if (before->at_sample == sample || (is_poll && !is_new))
-		return;
-	*before = (struct rti_before_part){
+	struct rti_before_part before = {
 		.at_sample = sample,
-		.is_new = is_new,
+		.is_new = !m->before.at_sample,
 		.valid = figures->valid,
 		.partial = figures->partial,
 		.estimated = figures->estimated,
 		.reaped_user_ns = figures->children[RTI_CPU_USER],
 		.reaped_system_ns = figures->children[RTI_CPU_SYSTEM],
 	};
-	memcpy(before->self, figures->self, sizeof(before->self));
+
+	memcpy(before.self, figures->self, sizeof(before.self));
+	return before;
 }
 
-/* Its memory and descriptors have been released. What it used after its last read is not known, unless
- * that was of the zombie. If memory is short, it is left out. */
+/* What a poll reads belongs to the next sample. Of known members it reads no counters. */
+void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m)
+{
+	uint64_t sample = tree->ended.sample;
+	bool is_poll = sample != tree->table.samples;
+
+	if (m->before.at_sample == sample || (is_poll && m->before.at_sample))
+		return;
+	m->before = counters_of(m, sample);
+}
+
+/* Its memory and descriptors have been released. What it used after its last read is not known,
+ * unless that was of the zombie. If memory is short, it is left out. */
 void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 {
+	uint64_t sample = tree->ended.sample;
 	struct rti_ended_row *rows;
 	struct rt_process *row;
 
@@ -57,7 +76,7 @@ void rti_change_note_end(struct rti_tree *tree, const struct rti_member *m)
 		return;
 	tree->ended.rows = rows;
 	rows += tree->ended.count++;
-	rows->before = m->before;
+	rows->before = m->before.at_sample == sample ? m->before : counters_of(m, sample);
 	row = &rows->row;
 	rti_process_row_set(&m->stat, &m->values.figures, row);
 	row->state = 'X';

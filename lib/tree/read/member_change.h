@@ -6,8 +6,11 @@
 struct rti_tree;
 struct rti_member;
 
-/* A sample begins: forget what ended before it. For lib/tree alone, as the next two. */
+/* A sample begins: forget what ended by the one before. For lib/tree alone, as the next three. */
 void rti_changes_begin(struct rti_tree *tree);
+
+/* It ends: members that end from now on belong to the next one. */
+void rti_changes_end(struct rti_tree *tree);
 
 /* A member is about to be read: keep what the last sample knew of its counters. */
 void rti_change_note_read(const struct rti_tree *tree, struct rti_member *m);

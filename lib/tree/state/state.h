@@ -38,7 +38,7 @@ struct rti_skipped {
 struct rti_discovery_state {
 	bool is_followed;        /* descendants belong to the tree */
 	bool has_children_files; /* the kernel has task/TID/children */
-	bool has_many_roots;     /* it may have: any member may have a parent outside */
+	bool has_many_roots;     /* it may have: any member may have a parent outside the tree */
 	int32_t session;         /* that is followed; 0: none. Written by roots.c */
 	bool was_scanned;        /* once: members older than the events are known */
 	bool has_skipped;        /* the last scan may have missed a member */
@@ -131,7 +131,7 @@ struct rti_rows_state {
 	bool are_kept; /* what polls move of their rows is in values.figures.row */
 };
 
-/* A member that had ended by the last sample. */
+/* A member that had ended by the last sample, or was waited for since. */
 struct rti_ended_row {
 	struct rt_process row; /* as last read */
 	struct rti_before_part before;
@@ -141,6 +141,8 @@ struct rti_ended_row {
 struct rti_ended_state {
 	struct rti_ended_row *rows;
 	size_t count, room;
+	size_t sampled;  /* so many of them had ended by the last sample */
+	uint64_t sample; /* number of the one that a read or an end now belongs to */
 };
 
 /* Our own process at the root of a command's tree, which starts the program and reaps what it

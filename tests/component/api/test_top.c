@@ -249,6 +249,25 @@ START_TEST(process_that_a_poll_has_found_has_all_that_it_used)
 }
 END_TEST
 
+/* The root is waited for after a sample: the next one has it among those that have ended. */
+START_TEST(root_that_was_waited_for_is_listed_by_the_next_sample)
+{
+	const struct rt_process *row;
+
+	track_family();
+	take_sample();
+	account_root_exit(fix.tracker, 100, 1.0, 0.0);
+	fake_process_remove(&fix.root, 100);
+	take_sample();
+	ck_assert_uint_eq(take_top(RT_TOP_CPU, ROOM), 3);
+	row = find_row(3, 100);
+	ck_assert_uint_eq(row->state, 'X');
+	ck_assert_int_eq(RT_QUALITY(row, RT_HAS_CPU), RT_QUALITY_LOWER_BOUND);
+	take_sample();
+	ck_assert_uint_eq(take_top(RT_TOP_CPU, ROOM), 2);
+}
+END_TEST
+
 static void track_supervised(int children, const struct rti_shared_stats *shared)
 {
 	struct fake_process parent = shell, child = first_child;
@@ -376,6 +395,7 @@ int main(void)
 	tcase_add_test(top, process_that_has_begun_since_has_all_that_it_used);
 	tcase_add_test(top, new_member_that_ran_before_has_a_lower_bound);
 	tcase_add_test(top, process_that_a_poll_has_found_has_all_that_it_used);
+	tcase_add_test(top, root_that_was_waited_for_is_listed_by_the_next_sample);
 	tcase_add_test(top, supervisor_that_ends_with_its_tree_leaves_the_rows_of_the_others);
 	tcase_add_test(top, top_of_less_than_two_samples_is_enodata);
 	tcase_add_test(top, bad_arguments_of_top_are_refused);
