@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks of the caller, from each of which the largest figures of a tree are kept. Samples and peak
- * polls raise them (memory_peak.c). Here a mark begins, and is asked for. */
+/* The caller's marks: the largest figures of the tree since each one. Samples and peak polls raise
+ * them (memory_peak.c). Here a mark begins, and is asked for. */
 #include "tree/memory/peak_mark.h"
 
 #include <errno.h>
@@ -24,22 +24,28 @@ static struct rti_peak_mark *find(const struct rti_peak_state *peaks, uint64_t i
 
 /* The kernel keeps the largest RSS of each process (VmHWM), which no sample need have seen. So the
  * largest of all members, if it has grown since a mark, is of a time since then. Samples read it
- * seldom, so here it is read of each. */
-static uint64_t read_highest(struct rti_tree *tree)
+ * seldom, so here it is read of each. Returns 0, or -errno if that of some member is unknown, e.g.
+ * since descriptors are short: then the largest of the others. */
+static int read_highest(struct rti_tree *tree, uint64_t *highest)
 {
-	uint64_t highest = 0;
+	int result = 0;
 
+	*highest = 0;
 	for (size_t i = 0; i < tree->table.count; i++) {
 		struct rti_member *m = &tree->table.members[i];
 		struct rti_pid_status status;
+		int err;
 
 		if (m->pid == tree->supervised.pid)
 			continue;
-		highest = rti_max(highest, m->values.peak_rss_bytes);
-		if (rti_read_status(tree, m, &status) == 0 && status.has & RTI_STATUS_HWM)
-			highest = rti_max(highest, status.vm_hwm_kib * 1024);
+		*highest = rti_max(*highest, m->values.peak_rss_bytes);
+		err = rti_read_status(tree, m, &status);
+		if (err == 0 && status.has & RTI_STATUS_HWM)
+			*highest = rti_max(*highest, status.vm_hwm_kib * 1024);
+		else if (err < 0 && err != -ESRCH && err != -EOPNOTSUPP)
+			result = err;
 	}
-	return highest;
+	return result;
 }
 
 int rti_peak_mark_set(struct rti_tree *tree, const char *label, uint64_t *id)
@@ -47,6 +53,7 @@ int rti_peak_mark_set(struct rti_tree *tree, const char *label, uint64_t *id)
 	struct rti_peak_state *peaks = &tree->peaks;
 	struct rti_peak_mark *mark;
 	struct rti_text text;
+	uint64_t highest;
 
 	if (!peaks->marks)
 		peaks->marks = calloc(RTI_MARKS_MAX, sizeof(*peaks->marks));
@@ -65,7 +72,8 @@ int rti_peak_mark_set(struct rti_tree *tree, const char *label, uint64_t *id)
 	if (label)
 		rti_text_add(&text, label);
 	rti_memory_peak_poll(tree); /* finds new members, too */
-	mark->before_bytes = read_highest(tree);
+	if (read_highest(tree, &highest) == 0)
+		mark->before_bytes = highest;
 	*id = mark->id;
 	return 0;
 }
@@ -98,7 +106,7 @@ int rti_peak_mark_get(struct rti_tree *tree, uint64_t id, struct rt_peaks *out)
 	if (!mark)
 		return -ENOENT;
 	rti_memory_peak_poll(tree);
-	highest = read_highest(tree);
+	read_highest(tree, &highest);
 	if (highest > mark->before_bytes)
 		rti_memory_raise_mark(tree, mark, highest);
 	fill_in(tree, mark, out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks of the caller, from each of which the largest figures of a tree are kept. */
+/* The caller's marks: the largest figures of the tree since each one. */
 #ifndef RTI_PEAK_MARK_H
 #define RTI_PEAK_MARK_H
 

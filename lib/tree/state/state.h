@@ -90,7 +90,8 @@ struct rti_peak_mark {
 	uint64_t id; /* 0: this one is free */
 	uint64_t set_ns;
 	char label[64];
-	/* Largest VmHWM of a member when it was set: one that is larger is of a later time. */
+	/* Largest VmHWM of a member when it was set: one that is larger is of a later time.
+	 * UINT64_MAX: unknown. */
 	uint64_t before_bytes;
 	uint64_t rss_bytes; /* of one member */
 	uint64_t processes; /* at the same time */

@@ -115,6 +115,25 @@ START_TEST(highest_rss_is_read_when_a_mark_is_set)
 }
 END_TEST
 
+/* What was there before it is not known, so no peak that the kernel has is of a later time. */
+START_TEST(mark_set_without_the_highest_rss_has_what_is_seen)
+{
+	uint64_t id;
+
+	track_root(5000);
+	processes[ROOT].hwm_kib = kib(7000);
+	write_process(ROOT);
+	faults_on_open("/status", -EMFILE);
+	faults_on_read("/status", -EMFILE);
+	id = set_mark();
+	faults_on_open("/status", 0);
+	faults_on_read("/status", 0);
+	ck_since(id, ANON, FILES);
+	hold(ANON + 300);
+	ck_since(id, ANON + 300, FILES);
+}
+END_TEST
+
 /* A child ends while the other one is looked at, and has handed its memory on: what both showed was
  * never there, though it is less than an earlier peak. */
 static void end_other(void *arg)
@@ -196,6 +215,7 @@ int main(void)
 	tcase_add_test(tc, each_mark_has_the_peak_since_its_own_time);
 	tcase_add_test(tc, highest_rss_of_the_kernel_counts_if_it_has_grown);
 	tcase_add_test(tc, highest_rss_is_read_when_a_mark_is_set);
+	tcase_add_test(tc, mark_set_without_the_highest_rss_has_what_is_seen);
 	tcase_add_test(tc, sum_that_was_never_held_raises_no_mark);
 	tcase_add_test(tc, estimate_at_the_peak_is_marked_as_one);
 	tcase_add_test(tc, mark_without_wanted_peaks_has_those_of_rss);
