@@ -344,3 +344,10 @@ void rti_memory_peak_poll(struct rti_tree *tree)
 	rti_memory_poll(tree);
 	take_moment(tree);
 }
+
+void rti_memory_peak_poll_all(struct rti_tree *tree)
+{
+	for (size_t i = 0; i < tree->table.count; i++)
+		tree->table.members[i].polled = (struct rti_stamp){ 0 };
+	rti_memory_peak_poll(tree);
+}

@@ -13,11 +13,14 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
  * several times. */
 bool rti_memory_counts_once(const struct rti_tree *tree);
 
-/* One member has had so much since the mark. */
+/* One member has reached this RSS since the mark. */
 void rti_memory_raise_mark(const struct rti_tree *tree, struct rti_peak_mark *mark,
                            uint64_t rss_bytes);
 
 /* Look for peaks between two samples: at the memory of all members, with new ones. */
 void rti_memory_peak_poll(struct rti_tree *tree);
+
+/* The same, also at members that have not run by their clocks: those may lag by a tick. */
+void rti_memory_peak_poll_all(struct rti_tree *tree);
 
 #endif

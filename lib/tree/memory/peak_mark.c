@@ -71,7 +71,7 @@ int rti_peak_mark_set(struct rti_tree *tree, const char *label, uint64_t *id)
 	text = rti_text(mark->label, sizeof(mark->label));
 	if (label)
 		rti_text_add(&text, label);
-	rti_memory_peak_poll(tree); /* finds new members, too */
+	rti_memory_peak_poll_all(tree); /* finds new members, too */
 	if (read_highest(tree, &highest) == 0)
 		mark->before_bytes = highest;
 	*id = mark->id;

@@ -134,6 +134,21 @@ START_TEST(mark_set_without_the_highest_rss_has_what_is_seen)
 }
 END_TEST
 
+/* It has not run since by its clock, which may lag by a tick. */
+START_TEST(memory_that_was_freed_before_a_mark_is_not_of_it)
+{
+	uint64_t id;
+
+	track_root(5000);
+	hold(ANON + 500);
+	ck_assert_int_eq(rt_tracker_glance(fix.tracker), 0);
+	set_pages(ROOT, ANON, FILES, 1);
+	write_process(ROOT);
+	id = set_mark();
+	ck_since(id, ANON, FILES);
+}
+END_TEST
+
 /* A child ends while the other one is looked at, and has handed its memory on: what both showed was
  * never there, though it is less than an earlier peak. */
 static void end_other(void *arg)
@@ -216,6 +231,7 @@ int main(void)
 	tcase_add_test(tc, highest_rss_of_the_kernel_counts_if_it_has_grown);
 	tcase_add_test(tc, highest_rss_is_read_when_a_mark_is_set);
 	tcase_add_test(tc, mark_set_without_the_highest_rss_has_what_is_seen);
+	tcase_add_test(tc, memory_that_was_freed_before_a_mark_is_not_of_it);
 	tcase_add_test(tc, sum_that_was_never_held_raises_no_mark);
 	tcase_add_test(tc, estimate_at_the_peak_is_marked_as_one);
 	tcase_add_test(tc, mark_without_wanted_peaks_has_those_of_rss);
