@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <rtrack/rtrack.h>
@@ -210,6 +211,54 @@ START_TEST(ended_child_of_processes_alone_keeps_its_part)
 }
 END_TEST
 
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int is_past(void *arg)
+{
+	return realtime_ns() > *(uint64_t *)arg;
+}
+
+/* The second process is the older one, and stands deeper. */
+START_TEST(account_begins_with_the_process_that_started_first)
+{
+	const uint64_t step_ns = UINT64_C(100000000); /* ten clock ticks */
+	struct family *family = map_shared(sizeof(*family));
+	struct rt_tracker *tracker;
+	struct rt_metrics m;
+	struct child parent, later;
+	uint64_t first_ns, later_ns;
+	pid_t pids[2];
+
+	child_start_async(&parent, have_a_child, family);
+	wait_until(has_child, family);
+	first_ns = realtime_ns();
+	later_ns = first_ns + step_ns;
+	wait_until(is_past, &later_ns);
+	child_start(&later, do_nothing, NULL);
+	pids[0] = later.pid;
+	pids[1] = family->child;
+	tracker = track_pids(pids, 2, 0);
+	m = sample(tracker);
+	ck_assert_uint_eq(m.processes, 2);
+	ck_assert_uint_ne(m.account_start_realtime_ns, 0);
+	ck_assert_uint_le(m.account_start_realtime_ns, first_ns + step_ns / 2);
+	rt_tracker_free(tracker);
+	child_end(&later);
+	child_end(&parent);
+}
+END_TEST
+
 static void touch(void *arg)
 {
 	memset(arg, 1, HELD);
@@ -238,11 +287,6 @@ START_TEST(memory_that_processes_share_counts_once)
 	end_all(children, 2);
 }
 END_TEST
-
-static void do_nothing(void *arg)
-{
-	(void)arg;
-}
 
 START_TEST(processes_that_have_ended_are_left_out)
 {
@@ -443,6 +487,7 @@ int main(void)
 	tcase_add_test(roots, ended_process_keeps_its_part);
 	tcase_add_loop_test(roots, process_below_another_counts_once, 0, 4);
 	tcase_add_test(roots, ended_child_of_processes_alone_keeps_its_part);
+	tcase_add_test(roots, account_begins_with_the_process_that_started_first);
 	tcase_add_test(roots, memory_that_processes_share_counts_once);
 	tcase_add_test(roots, processes_that_have_ended_are_left_out);
 	tcase_add_test(roots, descriptor_has_process_events_alone);

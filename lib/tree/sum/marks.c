@@ -237,8 +237,8 @@ static bool may_lack_unseen(const struct rti_tree *tree, const struct rt_metrics
 	       (out->cpu_user_ns + out->cpu_system_ns) / 1000;
 }
 
-/* The kernel accounts for no thread to its very end: of one of 10 ms it may lack half a percent.
- * Without the threads' own clocks it is not known what those that have ended had used. */
+/* The kernel does not account for a thread's last moments: half a percent of a 10 ms thread may be
+ * missing. Without the threads' own clocks it is not known what those that have ended had used. */
 static bool may_lack_ends_of_threads(const struct rti_tree *tree, const struct rt_metrics *out)
 {
 	if (tree->kernel_account.programs)
@@ -249,8 +249,8 @@ static bool may_lack_ends_of_threads(const struct rti_tree *tree, const struct r
 }
 
 /* Whether the accounts of members have all that the tree has ever used. What a process has used
- * that ended before is in the account of a member that waited for it; if an orphan is in none, the
- * child that forked it is in one. */
+ * that ended before is in the account of a member that waited for it. An orphan may be in no account,
+ * but then the child that forked it is in one. */
 static bool is_past_known(const struct rti_tree *tree)
 {
 	if (tree->ledger.self_only)
@@ -263,18 +263,23 @@ static bool is_past_known(const struct rti_tree *tree)
 	return true;
 }
 
-/* The root started so long after the boot. */
-static uint64_t start_of_root(const struct rti_tree *tree)
+/* When the first member started, by the wall clock; 0: unknown. */
+static uint64_t start_of_first(const struct rti_tree *tree)
 {
-	const struct rti_member *root =
-	    rti_member_find(&tree->table, tree->discovery.fork_tracker.root);
+	uint64_t ticks = UINT64_MAX;
 	struct rti_now now;
 
-	if (!root || !root->stat.has_starttime)
+	for (size_t i = 0; i < tree->table.count; i++) {
+		const struct rti_pid_stat *stat = &tree->table.members[i].stat;
+
+		if (!stat->has_starttime)
+			return 0;
+		ticks = rti_min(ticks, stat->starttime);
+	}
+	if (tree->table.count == 0)
 		return 0;
 	tree->ctx->platform->now(&now);
-	return now.realtime_ns - now.boottime_ns +
-	       root->stat.starttime * tree->ctx->platform->tick_ns;
+	return now.realtime_ns - now.boottime_ns + ticks * tree->ctx->platform->tick_ns;
 }
 
 static void look_at_past(struct rti_tree *tree)
@@ -287,10 +292,10 @@ static void look_at_past(struct rti_tree *tree)
 	past->was_looked_at = true;
 	past->is_known = is_past_known(tree);
 	tree->ctx->platform->now(&now);
-	past->start_realtime_ns = past->is_known ? start_of_root(tree) : now.realtime_ns;
+	past->start_realtime_ns = past->is_known ? start_of_first(tree) : now.realtime_ns;
 }
 
-/* What is not known of processes that no sample saw, and of the past, does not come later. */
+/* What unseen processes used, and what was used in the past, never turns up later. */
 static void mark_unknown(struct rti_tree *tree, struct rt_metrics *out)
 {
 	const uint64_t counters = tree->domains.counters;
