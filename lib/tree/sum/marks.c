@@ -249,8 +249,9 @@ static bool may_lack_ends_of_threads(const struct rti_tree *tree, const struct r
 }
 
 /* Whether the accounts of members have all that the tree has ever used. What a process has used
- * that ended before is in the account of a member that waited for it. An orphan may be in no account,
- * but then the child that forked it is in one. */
+ * that ended before is in the account of a member that waited for it. An orphan may be in no
+ * account, but then the child that forked it is in one. Children of a process with SA_NOCLDWAIT are
+ * in none, and nothing shows it: if that counted, no process would have a known past. */
 static bool is_past_known(const struct rti_tree *tree)
 {
 	if (tree->ledger.self_only)
