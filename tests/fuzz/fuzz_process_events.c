@@ -44,7 +44,7 @@ static void model_fork(int32_t ppid, int32_t pid)
 {
 	size_t child = slot_of(pid);
 
-	if (pid == ROOT && model[child].is_alive)
+	if (model[child].is_alive && !model[slot_of(ppid)].is_member)
 		return;
 	model[child].is_member = model[child].is_alive =
 	    model[slot_of(ppid)].is_member && is_possible(pid);

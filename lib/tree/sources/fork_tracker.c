@@ -156,8 +156,10 @@ static void handle_event(void *arg, const struct rti_process_event *event)
 	case RTI_EVENT_FORK:
 		if (event->tid != event->pid) /* of a thread, before the filter */
 			break;
-		/* The root is forked from outside the tree, maybe after the subscription. */
-		if (event->pid == tracker->root && rti_descendant_set_is_alive(set, event->pid))
+		/* A root is forked from outside the tree, maybe after the subscription. The parent
+		 * of a process that a scan has found may have been gone by that scan. */
+		if (rti_descendant_set_is_alive(set, event->pid) &&
+		    !rti_descendant_set_has(set, event->ppid))
 			break;
 		if (rti_descendant_set_fork(set, event->ppid, event->pid)) {
 			add_new_pid(tracker, event->pid);

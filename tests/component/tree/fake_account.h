@@ -7,13 +7,14 @@
 #include <stddef.h>
 
 #include "bpf/account/account.h"
+#include "parse/process_event.h"
 
 #define FAKE_EVENTS_MAX 4
 
 struct fake_account {
 	bool lacks_capability;
 	int open_error;        /* of the account */
-	int subscribe_error;   /* of the proc connector, which has no events; 0: it can be had */
+	int subscribe_error;   /* of the proc connector; 0: it can be had */
 	unsigned opens, reads; /* so far */
 	bool is_sampling;      /* naps are counted instead of taken */
 	unsigned naps;
@@ -27,6 +28,8 @@ struct fake_account {
 	int take_error, list_error;
 	int32_t running[FAKE_EVENTS_MAX]; /* processes that run; 0: no more */
 	int event_fd;
+	struct rti_process_event process_events[FAKE_EVENTS_MAX]; /* of the proc connector */
+	size_t process_event_count;
 	int pidfd_error; /* of the next pidfd: errno; 0: it can be had */
 };
 

@@ -7,6 +7,7 @@
 
 #include "allocation_faults.h"
 #include "tree/account_fixture.h"
+#include "tree/sources/fork_tracker.h"
 #include "tree/tree_inside.h"
 
 #define PATIENCE_S 100
@@ -186,6 +187,43 @@ START_TEST(tree_without_account_or_connector_has_no_events)
 }
 END_TEST
 
+static void add_fork(int32_t parent, int32_t pid)
+{
+	ck_assert_uint_lt(fake_account.process_event_count, FAKE_EVENTS_MAX);
+	fake_account.process_events[fake_account.process_event_count++] =
+	    (struct rti_process_event){
+		    .kind = RTI_EVENT_FORK, .pid = pid, .tid = pid, .ppid = parent
+	    };
+}
+
+static void note_pid(void *arg, int32_t pid, bool has_exited)
+{
+	ck_assert(!has_exited);
+	*(int32_t *)arg = pid;
+}
+
+/* Its parent, forked before the subscription, had exited by the scan that has found it. */
+START_TEST(member_that_a_scan_has_found_stays_one_by_its_own_event)
+{
+	struct rti_fork_tracker tracker = RTI_FORK_TRACKER_INIT;
+	int32_t found = 0;
+
+	fake_account.subscribe_error = 0;
+	ck_assert_int_eq(rti_fork_tracker_subscribe(&tracker), 0);
+	rti_fork_tracker_set_root(&tracker, 100);
+	rti_fork_tracker_add(&tracker, 102);
+	add_fork(101, 102);
+	add_fork(102, 103);
+
+	rti_fork_tracker_poll(&tracker);
+	rti_fork_tracker_take_new(&tracker, note_pid, &found);
+
+	ck_assert_int_eq(found, 103);
+	ck_assert_uint_eq(rti_fork_tracker_processes(&tracker), 3);
+	rti_fork_tracker_close(&tracker);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fork_tracker");
@@ -199,5 +237,6 @@ int main(void)
 	tcase_add_loop_test(none, tracker_that_lacks_memory_for_events_opens_none_or_fails, 0, 4);
 	tcase_add_test(none, event_that_there_is_no_memory_for_is_lost);
 	tcase_add_loop_test(none, tree_without_account_or_connector_has_no_events, 0, 2);
+	tcase_add_test(none, member_that_a_scan_has_found_stays_one_by_its_own_event);
 	return suite_run(suite);
 }
