@@ -232,7 +232,8 @@ static const struct rtt_parent *parent_of(struct rtt_tracee *tracee, int32_t pid
 	return parent;
 }
 
-/* Returns 0, or -1 if the namespace is another one and this process has no right to enter it. */
+/* Returns 0, or -1 if the namespace is another one and this process has no right to enter it, or
+ * its own one again. E.g.: a user namespace has rights over those made in it alone. */
 static int read_host_name(const struct rtt_tracee *tracee, struct utsname *out)
 {
 	bool is_own = tracee->constants.uts_namespace == own_uts_namespace;
@@ -244,7 +245,8 @@ static int read_host_name(const struct rtt_tracee *tracee, struct utsname *out)
 	make_path(path, tracee->tid, "ns/uts");
 	other = open(path, O_RDONLY | O_CLOEXEC);
 	own = open("/proc/self/ns/uts", O_RDONLY | O_CLOEXEC);
-	if (other >= 0 && own >= 0 && setns(other, CLONE_NEWUTS) == 0) {
+	if (other >= 0 && own >= 0 && setns(own, CLONE_NEWUTS) == 0 &&
+	    setns(other, CLONE_NEWUTS) == 0) {
 		err = uname(out);
 		setns(own, CLONE_NEWUTS);
 	}

@@ -3,6 +3,7 @@
  * The files are the test's. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,9 +29,17 @@ static struct {
 	const char *directory; /* of the cgroup */
 	const char *namespace_link;
 	const char *uts_link; /* of its UTS namespace; NULL: namespace_link */
+	const char *uts;      /* the file of that */
 	rlim_t descriptors;
 	long ticks; /* of a second, as sysconf(3) has it; 0: as it is */
 } files;
+
+/* The UTS namespaces that the tracer has entered. */
+static struct {
+	int other_fd; /* that of the thread */
+	bool may_enter_own, is_in_other;
+	unsigned entries; /* into that of the thread */
+} entered;
 
 /* The linker calls these instead of the functions in their names. */
 int __real_open64(const char *path, int flags, ...);
@@ -44,6 +53,7 @@ ssize_t __wrap_readlink(const char *path, char *out, size_t size);
 int __real_getrlimit64(int what, struct rlimit *out);
 int __wrap_getrlimit64(int what, struct rlimit *out);
 int __wrap_rti_pidfd_cgroup_id(int pidfd, uint64_t *id);
+int __wrap_setns(int fd, int kind);
 long __real_sysconf(int name);
 long __wrap_sysconf(int name);
 
@@ -67,10 +77,12 @@ int __wrap_open64(const char *path, int flags, ...)
 		{ "/proc/4700/task/4711/stat", files.stat },
 		{ "/proc/4700/task/4700/stat", files.leader_stat },
 		{ "/proc/4711/task/4711/stat", files.stat },
+		{ "/proc/4711/ns/uts", files.uts },
 		{ "/proc/77/status", files.parent_status },
 		{ "/proc/77/task/77/stat", files.parent_stat },
 	};
 	const char *text = NULL;
+	int fd;
 
 	if (strncmp(path, "/proc/4711/", 11) != 0 && strncmp(path, "/proc/4700/", 11) != 0 &&
 	    strncmp(path, "/proc/77/", 9) != 0)
@@ -80,7 +92,22 @@ int __wrap_open64(const char *path, int flags, ...)
 			text = texts[i].text;
 	}
 	errno = ENOENT;
-	return text ? open_text(text) : -1;
+	fd = text ? open_text(text) : -1;
+	if (strcmp(path, "/proc/4711/ns/uts") == 0)
+		entered.other_fd = fd;
+	return fd;
+}
+
+int __wrap_setns(int fd, int kind)
+{
+	bool is_other = fd == entered.other_fd;
+
+	ck_assert_int_eq(kind, CLONE_NEWUTS);
+	if (!is_other && !entered.may_enter_own)
+		return -1;
+	entered.is_in_other = is_other;
+	entered.entries += is_other;
+	return 0;
 }
 
 /* The file by which v2 shows, or its directory on a hybrid system. */
@@ -325,6 +352,25 @@ START_TEST(host_name_of_a_namespace_that_cannot_be_entered_is_unknown)
 }
 END_TEST
 
+/* E.g.: the thread made its namespace in a user namespace that the tracer is in, and that of the
+ * tracer is from outside. */
+START_TEST(tracer_enters_no_namespace_that_it_could_not_leave)
+{
+	struct rti_trace_record record;
+
+	files.descriptors = 1000;
+	files.status = "Name:\tx\nTgid:\t4711\nUid:\t5\t6\t7\t8\n";
+	files.namespace_link = "uts:[4026531838]";
+	files.uts_link = "uts:[4026532000]";
+	files.uts = "";
+	entered.may_enter_own = _i;
+	record = fill();
+	ck_assert(!entered.is_in_other);
+	ck_assert_uint_eq(entered.entries, (unsigned)_i);
+	ck_assert_uint_eq(strlen(record.host_name) > 0, (unsigned)_i);
+}
+END_TEST
+
 START_TEST(tracer_of_a_process_is_in_its_status)
 {
 	files.status = "Name:\tx\nTgid:\t4711\nTracerPid:\t77\n";
@@ -352,6 +398,7 @@ int main(void)
 	                    sizeof(inner) / sizeof(inner[0]));
 	tcase_add_loop_test(tests, host_name_of_a_namespace_that_cannot_be_entered_is_unknown, 0,
 	                    2);
+	tcase_add_loop_test(tests, tracer_enters_no_namespace_that_it_could_not_leave, 0, 2);
 	tcase_add_test(tests, tracer_of_a_process_is_in_its_status);
 	return suite_run(suite);
 }
