@@ -45,10 +45,10 @@ static void move_slots(struct rti_reap_proof *proof, size_t old_capacity)
 	proof->spare = old;
 }
 
-static bool grow(struct rti_reap_proof *proof)
+/* Returns false if memory is short; all is then as it was. */
+static bool resize(struct rti_reap_proof *proof, size_t capacity)
 {
 	size_t old_capacity = proof->capacity;
-	size_t capacity = old_capacity ? 2 * old_capacity : CAPACITY_MIN;
 	struct rti_unseen *slots = calloc(capacity, sizeof(*slots));
 	struct rti_unseen *spare = calloc(capacity, sizeof(*spare));
 
@@ -73,7 +73,8 @@ static struct rti_unseen *add(struct rti_reap_proof *proof, int32_t pid)
 
 	if (slot)
 		return slot;
-	if (2 * (proof->count + 1) > proof->capacity && !grow(proof)) {
+	if (2 * (proof->count + 1) > proof->capacity &&
+	    !resize(proof, rti_max(2 * proof->capacity, CAPACITY_MIN))) {
 		proof->unproven_ns = UINT64_MAX;
 		return NULL;
 	}
@@ -137,7 +138,7 @@ void rti_reap_proof_see(struct rti_reap_proof *proof, int32_t pid)
 void rti_reap_proof_end_look(struct rti_reap_proof *proof, uint64_t now_ns)
 {
 	proof->looked_ns = now_ns;
-	if (proof->count == 0)
+	if (proof->count == 0 && proof->capacity <= CAPACITY_MIN)
 		return;
 	for (size_t i = 0; i < proof->capacity; i++) {
 		struct rti_unseen *process = &proof->slots[i];
@@ -151,6 +152,10 @@ void rti_reap_proof_end_look(struct rti_reap_proof *proof, uint64_t now_ns)
 			proof->count--;
 		}
 	}
+	/* After a storm of forks each look would go through the whole table. */
+	if (proof->capacity > CAPACITY_MIN && 16 * proof->count < proof->capacity &&
+	    resize(proof, rti_max(proof->capacity / 4, CAPACITY_MIN)))
+		return;
 	memset(proof->spare, 0, proof->capacity * sizeof(*proof->spare));
 	move_slots(proof, proof->capacity);
 }

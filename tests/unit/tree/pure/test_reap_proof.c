@@ -220,6 +220,22 @@ START_TEST(many_processes_are_distinguished)
 }
 END_TEST
 
+START_TEST(table_shrinks_after_a_storm_of_forks)
+{
+	for (int i = 0; i < MANY; i++)
+		live_until(100 + i, SHELL, 1000);
+	rti_reap_proof_fork(&proof, CHILD, 1000);
+	ck_assert_uint_gt(proof.capacity, MANY);
+	for (uint64_t look = 0; look < 10; look++)
+		rti_reap_proof_end_look(&proof, 2000 + look);
+
+	ck_assert_uint_le(proof.capacity, 64);
+	ck_assert_uint_eq(proof.count, 1);
+	rti_reap_proof_exit(&proof, CHILD, 0, 3000);
+	ck_assert_uint_eq(proof.unproven_ns, 2000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("tree/pure/reap_proof");
@@ -243,5 +259,6 @@ int main(void)
 	tcase_add_test(proofs, process_that_has_gone_is_not_found_again);
 	tcase_add_test(proofs, nothing_is_proven_any_more_once_memory_ran_out);
 	tcase_add_test(proofs, many_processes_are_distinguished);
+	tcase_add_test(proofs, table_shrinks_after_a_storm_of_forks);
 	return suite_run(suite);
 }
