@@ -15,8 +15,12 @@
 
 #define DEFAULT_MAX 8
 
-/* The subscriptions of this process that no caller has asked for. Written by this file only. */
-static atomic_int default_count;
+#define COUNT_BITS 4 /* hold DEFAULT_MAX */
+#define COUNT_MASK ((1u << COUNT_BITS) - 1)
+
+/* How many subscriptions of this process no caller has asked for, and above that its pid: a forked
+ * child begins with none. Written by this file only. */
+static atomic_uint defaults;
 
 static int32_t own_pid(void)
 {
@@ -26,12 +30,25 @@ static int32_t own_pid(void)
 	return platform.getpid();
 }
 
+/* Returns false if there are enough. */
+static bool count_default(void)
+{
+	unsigned none = (unsigned)own_pid() << COUNT_BITS, old = atomic_load(&defaults), now;
+
+	do {
+		now = (old & ~COUNT_MASK) == none ? old : none;
+		if ((now & COUNT_MASK) == DEFAULT_MAX)
+			return false;
+	} while (!atomic_compare_exchange_weak(&defaults, &old, now + 1));
+	return true;
+}
+
 static void unsubscribe(struct rti_fork_tracker *tracker)
 {
 	if (tracker->fd >= 0)
 		rti_events_close(tracker->fd);
-	if (tracker->is_default)
-		atomic_fetch_sub(&default_count, 1);
+	if (tracker->is_default && tracker->owner == own_pid())
+		atomic_fetch_sub(&defaults, 1);
 	tracker->is_default = false;
 	tracker->fd = -1;
 	tracker->account = NULL;
@@ -60,13 +77,14 @@ int rti_fork_tracker_subscribe(struct rti_fork_tracker *tracker)
 
 int rti_fork_tracker_subscribe_by_default(struct rti_fork_tracker *tracker)
 {
-	int err = -EUSERS;
+	int err;
 
-	if (atomic_fetch_add(&default_count, 1) < DEFAULT_MAX)
-		err = subscribe(tracker, RTI_EVENTS_CHEAP);
+	if (!count_default())
+		return -EUSERS;
+	err = subscribe(tracker, RTI_EVENTS_CHEAP);
 	tracker->is_default = err == 0;
 	if (err < 0)
-		atomic_fetch_sub(&default_count, 1);
+		atomic_fetch_sub(&defaults, 1);
 	return err;
 }
 

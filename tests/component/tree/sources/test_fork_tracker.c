@@ -224,6 +224,52 @@ START_TEST(member_that_a_scan_has_found_stays_one_by_its_own_event)
 }
 END_TEST
 
+#define DEFAULT_MAX 8
+
+/* Returns the exit status of a child of a process that has as many as it may. */
+static int subscribe_in_child(struct rti_fork_tracker inherited[DEFAULT_MAX])
+{
+	struct rti_fork_tracker own[DEFAULT_MAX + 1];
+	int refused = 0;
+
+	for (int i = 0; i <= DEFAULT_MAX; i++) {
+		int err = rti_fork_tracker_subscribe_by_default(&own[i]);
+
+		refused += err < 0;
+		if (i == 0)
+			rti_fork_tracker_close(&inherited[0]);
+		if (err != (i < DEFAULT_MAX ? 0 : -EUSERS))
+			return 1;
+	}
+	return refused == 1 ? 0 : 2;
+}
+
+/* E.g.: each of the processes that a server forks has a tracker. */
+START_TEST(forked_child_begins_with_no_subscription_by_default)
+{
+	struct rti_fork_tracker trackers[DEFAULT_MAX], ninth;
+	int status;
+	pid_t pid;
+
+	fake_account.subscribe_error = 0;
+	for (int i = 0; i < DEFAULT_MAX; i++)
+		ck_assert_int_eq(rti_fork_tracker_subscribe_by_default(&trackers[i]), 0);
+	ck_assert_int_eq(rti_fork_tracker_subscribe_by_default(&ninth), -EUSERS);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		end_self_after(PATIENCE_S);
+		_exit(subscribe_in_child(trackers));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	for (int i = 0; i < DEFAULT_MAX; i++)
+		rti_fork_tracker_close(&trackers[i]);
+	ck_assert_int_eq(rti_fork_tracker_subscribe_by_default(&ninth), 0);
+	rti_fork_tracker_close(&ninth);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("fork_tracker");
@@ -238,5 +284,6 @@ int main(void)
 	tcase_add_test(none, event_that_there_is_no_memory_for_is_lost);
 	tcase_add_loop_test(none, tree_without_account_or_connector_has_no_events, 0, 2);
 	tcase_add_test(none, member_that_a_scan_has_found_stays_one_by_its_own_event);
+	tcase_add_test(none, forked_child_begins_with_no_subscription_by_default);
 	return suite_run(suite);
 }
