@@ -73,23 +73,25 @@ static int compare_cpu(const void *one, const void *other)
 	return (a_ns < b_ns) - (a_ns > b_ns);
 }
 
-/* Those with the most CPU time come first. Returns how many there are. */
+/* Those with the most CPU time come first. Returns how many there are, or RTI_ROWS_UNKNOWN. */
 static size_t list_rows(struct rt_recorder *r)
 {
 	size_t count = 0;
 
-	if (!r->has_rows || rt_tracker_processes(r->tracker, NULL, sizeof(*r->rows), &count) < 0)
+	if (!r->has_rows)
 		return 0;
+	if (rt_tracker_processes(r->tracker, NULL, sizeof(*r->rows), &count) < 0)
+		return RTI_ROWS_UNKNOWN;
 	if (count > r->row_capacity) {
 		struct rt_process *grown =
 		    rti_array_grow(r->rows, &r->row_capacity, count, sizeof(*r->rows));
 
 		if (!grown)
-			return 0;
+			return RTI_ROWS_UNKNOWN;
 		r->rows = grown;
 	}
 	if (rt_tracker_processes(r->tracker, r->rows, sizeof(*r->rows), &count) < 0)
-		return 0;
+		return RTI_ROWS_UNKNOWN;
 	qsort(r->rows, count, sizeof(*r->rows), compare_cpu);
 	return count;
 }

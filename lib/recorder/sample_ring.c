@@ -47,6 +47,8 @@ void rti_sample_ring_put(struct rti_sample_ring *ring, const struct rt_metrics *
                          const struct rt_process *rows, size_t row_count)
 {
 	size_t at = (size_t)(ring->written % ring->capacity);
+	size_t kept =
+	    row_count == RTI_ROWS_UNKNOWN ? row_count : (size_t)rti_min(row_count, ring->rows_max);
 
 	if (rti_sample_ring_waiting(ring) == ring->capacity) {
 		ring->dropped++;
@@ -56,9 +58,9 @@ void rti_sample_ring_put(struct rti_sample_ring *ring, const struct rt_metrics *
 	}
 	ring->samples[at] = *sample;
 	if (ring->rows) {
-		ring->row_counts[at] = (uint32_t)rti_min(row_count, ring->rows_max);
-		memcpy(&ring->rows[at * ring->rows_max], rows,
-		       ring->row_counts[at] * sizeof(*rows));
+		ring->row_counts[at] = (uint32_t)kept;
+		if (kept > 0 && kept != RTI_ROWS_UNKNOWN)
+			memcpy(&ring->rows[at * ring->rows_max], rows, kept * sizeof(*rows));
 	}
 	ring->written++;
 }
@@ -82,6 +84,8 @@ const struct rt_process *rti_sample_ring_rows(const struct rti_sample_ring *ring
 
 		if (ring->samples[at].monotonic_ns == monotonic_ns) {
 			*count = ring->row_counts[at];
+			if (*count == RTI_ROWS_UNKNOWN)
+				return NULL;
 			return &ring->rows[at * ring->rows_max];
 		}
 		if (ring->samples[at].monotonic_ns < monotonic_ns)

@@ -10,6 +10,8 @@
 
 #include <rtrack/rtrack.h>
 
+#define RTI_ROWS_UNKNOWN UINT32_MAX
+
 /* Written by sample_ring.c only. */
 struct rti_sample_ring {
 	uint32_t capacity, rows_max;
@@ -29,14 +31,15 @@ void rti_sample_ring_free(struct rti_sample_ring *ring);
 /* Samples that wait to be read. */
 uint32_t rti_sample_ring_waiting(const struct rti_sample_ring *ring);
 
-/* Put a sample in, with its rows: the first rows_max of them are kept. */
+/* Put a sample in, with its rows: the first rows_max of them are kept. RTI_ROWS_UNKNOWN: they could
+ * not be listed. */
 void rti_sample_ring_put(struct rti_sample_ring *ring, const struct rt_metrics *sample,
                          const struct rt_process *rows, size_t row_count);
 
 /* Take the oldest sample that waits. Returns NULL if none does. */
 const struct rt_metrics *rti_sample_ring_take(struct rti_sample_ring *ring);
 
-/* The rows of the sample of that time. Returns NULL if it is not there. */
+/* The rows of the sample of that time. Returns NULL if it is not there, or has unknown rows. */
 const struct rt_process *rti_sample_ring_rows(const struct rti_sample_ring *ring,
                                               uint64_t monotonic_ns, size_t *count);
 

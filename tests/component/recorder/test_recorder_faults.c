@@ -2,6 +2,7 @@
 /* Recorders and marks for which there is no memory or no thread: they are refused, nothing stays
  * allocated, and the tracker is as it was. */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -109,6 +110,55 @@ START_TEST(recorder_that_needs_too_much_memory_is_refused)
 }
 END_TEST
 
+/* Returns what the recorder says of its first sample, whichever allocation fails meanwhile. */
+static int list_first(const struct rt_recorder_opts *opts, unsigned at, bool *is_reached,
+                      size_t *count)
+{
+	struct rt_recorder *r;
+	struct rt_metrics first;
+	struct pollfd readable = { .events = POLLIN };
+	int err;
+
+	*is_reached = false;
+	allocation_faults_begin(at, false);
+	err = rt_recorder_new(&r, tracker, opts);
+	if (err == 0) {
+		readable.fd = rt_recorder_fd(r);
+		ck_assert_int_eq(poll(&readable, 1, -1), 1);
+		ck_assert_int_eq(rt_recorder_stop(r), 0);
+	}
+	*is_reached = allocation_faults_end();
+	if (err < 0)
+		return err;
+	ck_assert_int_eq(rt_recorder_read(r, &first, sizeof(first), &(size_t){ 1 }), 0);
+	err = rt_recorder_processes(r, first.monotonic_ns, NULL, sizeof(struct rt_process), count);
+	rt_recorder_free(r);
+	setup();
+	return err;
+}
+
+/* No rows would say that nothing ran. */
+START_TEST(rows_that_there_is_no_memory_for_are_not_there)
+{
+	const struct rt_recorder_opts opts = { .size = sizeof(opts),
+		                               .flags = RT_RECORDER_PROCESSES,
+		                               .peak_poll_ns = UINT64_MAX,
+		                               .capacity = 4 };
+	unsigned unlisted = 0;
+	bool is_reached = true;
+
+	for (unsigned at = 1; is_reached; at++) {
+		size_t count = 0;
+		int err = list_first(&opts, at, &is_reached, &count);
+
+		if (err == 0)
+			ck_assert_uint_eq(count, 1);
+		unlisted += err == -ENODATA;
+	}
+	ck_assert_uint_ge(unlisted, 1);
+}
+END_TEST
+
 START_TEST(first_mark_without_memory_is_refused_and_the_next_is_set)
 {
 	uint64_t id;
@@ -132,6 +182,7 @@ int main(void)
 	tcase_add_test(tc, recorder_without_memory_is_refused);
 	if (!IS_ADDRESS_SANITIZED && !IS_THREAD_SANITIZED)
 		tcase_add_test(tc, recorder_that_needs_too_much_memory_is_refused);
+	tcase_add_test(tc, rows_that_there_is_no_memory_for_are_not_there);
 	tcase_add_test(tc, first_mark_without_memory_is_refused_and_the_next_is_set);
 	return suite_run(suite);
 }

@@ -120,6 +120,20 @@ START_TEST(rows_of_a_dropped_sample_are_not_there)
 }
 END_TEST
 
+START_TEST(sample_with_unknown_rows_has_none)
+{
+	const struct rt_metrics sample = { .monotonic_ns = 20 };
+
+	make(false);
+	put(1, 1, 2);
+	rti_sample_ring_put(&ring, &sample, NULL, RTI_ROWS_UNKNOWN);
+	put(3, 3, 0);
+	ck_assert(has_rows(1, 2));
+	ck_assert(!has_rows(2, 0));
+	ck_assert(has_rows(3, 0));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("sample_ring");
@@ -131,5 +145,6 @@ int main(void)
 	tcase_add_test(tc, full_ring_that_keeps_the_newest_drops_the_oldest);
 	tcase_add_test(tc, rows_stay_after_the_sample_is_read_until_it_is_overwritten);
 	tcase_add_test(tc, rows_of_a_dropped_sample_are_not_there);
+	tcase_add_test(tc, sample_with_unknown_rows_has_none);
 	return suite_run(suite);
 }
