@@ -9,8 +9,13 @@
 
 int rt_tracker_fd(const struct rt_tracker *t)
 {
+	int err;
+
 	if (!t)
 		return -EFAULT;
-	/* The tracker of a command has a lock: rt_command_fd() is for that. */
-	return t->kind == RT_KIND_PID && !t->lock ? rti_tree_fd(t->tree) : -EOPNOTSUPP;
+	err = rti_tracker_check_recorder(t);
+	if (err == -ECHILD)
+		return err;
+	/* With a lock, it is the tracker of a command: rt_command_fd() is for that. */
+	return t->kind == RT_KIND_PID && err == 0 && !t->lock ? rti_tree_fd(t->tree) : -EOPNOTSUPP;
 }

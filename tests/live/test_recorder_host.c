@@ -157,7 +157,7 @@ static int use_copy(struct rt_recorder *r, struct rt_tracker *t)
 	    rt_tracker_read_memory(t) != -ECHILD || rt_tracker_status(t, RT_HAS_RSS) != -ECHILD ||
 	    rt_tracker_processes(t, rows, sizeof(rows[0]), &count) != -ECHILD)
 		return 2;
-	if (rt_recorder_new(&second, t, NULL) != -ECHILD)
+	if (rt_recorder_new(&second, t, NULL) != -ECHILD || rt_tracker_fd(t) != -ECHILD)
 		return 3;
 	rt_tracker_free(t);
 	rt_recorder_free(r);
