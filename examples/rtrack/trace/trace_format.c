@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "text/units.h"
 
@@ -42,14 +41,10 @@ static int64_t read_clock(clockid_t id)
 
 void trace_context_init(struct trace_context *context, bool has_utf8, bool has_live_children)
 {
-	struct utsname host;
-
 	*context = (struct trace_context){
 		.has_utf8 = has_utf8,
 		.has_live_children = has_live_children,
 		.boot_offset_ns = read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME),
 		.second = (time_t)-1,
 	};
-	if (uname(&host) == 0)
-		snprintf(context->host_name, sizeof(context->host_name), "%.15s", host.nodename);
 }

@@ -14,7 +14,6 @@
 struct trace_context {
 	bool has_utf8;          /* text: characters that are not ASCII may be written */
 	bool has_live_children; /* jsonl: with the figures of live children */
-	char host_name[16];     /* tracee: of this process, as much of it as events have */
 	int64_t boot_offset_ns; /* tracee, tracee-v1beta1: CLOCK_REALTIME - CLOCK_BOOTTIME */
 	time_t second;          /* text: the second that clock shows */
 	char clock[16];         /* E.g.: "12:01:02" */

@@ -59,7 +59,7 @@ static void add_caller(struct text *out, const struct trace_context *context,
 	json_begin(out, "executable", '{');
 	json_string(out, "path", event->exe);
 	json_end(out, '}');
-	json_string(out, "hostName", *event->host_name ? event->host_name : context->host_name);
+	json_string(out, "hostName", event->host_name);
 	json_string(out, "containerId", "");
 	json_begin(out, "container", '{');
 	json_end(out, '}');
