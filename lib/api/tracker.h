@@ -20,6 +20,7 @@ struct rt_tracker {
 	/* The process that has made a recorder for it; 0: there is none. Written by recorder.c. */
 	_Atomic int32_t recorder_pid;
 	struct rt_recorder *recorder; /* or NULL */
+	int32_t command_pid;          /* the process that has started its command; 0: it has none */
 	uint32_t kind;
 	uint64_t id;
 	struct rti_procfs procfs;

@@ -305,6 +305,7 @@ static int attach_tracker(struct start *s)
 	if (is_supervised)
 		err = 0;
 	c->tracker->lock = &c->lock;
+	c->tracker->command_pid = c->owner;
 	return err;
 }
 
@@ -510,7 +511,9 @@ int rt_command_kill(struct rt_command *c)
 
 	if (!c)
 		return -EFAULT;
-	rti_lock_take(&c->lock);
+	err = rti_tracker_take(c->tracker);
+	if (err < 0)
+		return err;
 	err = kill_tree(c);
 	rti_lock_release(&c->lock);
 	return err;

@@ -36,7 +36,9 @@ int rt_command_processes(struct rt_command *c, struct rt_command_process *array,
 		return -EINVAL;
 	if (!c->has_list)
 		return -EOPNOTSUPP;
-	rti_lock_take(&c->lock);
+	err = rti_tracker_take(c->tracker);
+	if (err < 0)
+		return err;
 	err = copy_list_out(c, array, element_size, count);
 	rti_lock_release(&c->lock);
 	return err;
@@ -69,7 +71,9 @@ int rt_command_process_text(struct rt_command *c, size_t row, uint32_t text, cha
 		return -EINVAL;
 	if (!c->has_list)
 		return -EOPNOTSUPP;
-	rti_lock_take(&c->lock);
+	err = rti_tracker_take(c->tracker);
+	if (err < 0)
+		return err;
 	err = copy_text_out(c, row, text, buffer, length);
 	rti_lock_release(&c->lock);
 	return err;

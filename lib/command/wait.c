@@ -207,7 +207,9 @@ static int wait_locked(struct rt_command *c, int64_t timeout_ns, struct rt_outco
 	bool may_interrupt = timeout_ns != 0;
 	int err;
 
-	rti_lock_take(&c->lock);
+	err = rti_tracker_take(c->tracker);
+	if (err < 0)
+		return err;
 	rti_event_loop_begin(c);
 	do {
 		err = wait_to_end(c, timeout_ns, may_interrupt);

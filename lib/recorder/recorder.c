@@ -333,6 +333,9 @@ int rt_recorder_new(struct rt_recorder **out, struct rt_tracker *t,
 	err = copy_opts(&known, opts);
 	if (err == 0)
 		err = rti_tracker_check_recorder(t);
+	/* A forked child shares the supervisor with its parent. */
+	if (err == 0 && t->command_pid && t->command_pid != getpid())
+		err = -ECHILD;
 	if (err < 0)
 		return err;
 	if (known.flags & RT_RECORDER_PROCESSES && !can_list(t))

@@ -285,6 +285,44 @@ START_TEST(freed_command_stops_its_recorder_which_can_still_be_read)
 }
 END_TEST
 
+static int use_command_copy(struct rt_command *command, bool has_recorder)
+{
+	struct rt_recorder *another;
+	size_t count = 0;
+
+	end_self_after(60);
+	if (rt_recorder_new(&another, rt_command_tracker(command), NULL) != -ECHILD)
+		return 1;
+	if (!has_recorder)
+		return 0;
+	return rt_command_wait(command, 0, NULL, 0) == -ECHILD &&
+	               rt_command_kill(command) == -ECHILD &&
+	               rt_command_processes(command, NULL, sizeof(struct rt_command_process),
+	                                    &count) == -ECHILD
+	           ? 0
+	           : 2;
+}
+
+/* The thread of a recorder may have the lock of the command. */
+START_TEST(forked_child_cannot_use_a_command_that_has_a_recorder)
+{
+	const struct rt_command_opts listed = { .flags = RT_COMMAND_LIST_PROCESSES };
+	struct rt_command *command = start_shell_with(listed, "exec sleep 1000");
+	struct rt_recorder *r = _i ? record_command(command) : NULL;
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(use_command_copy(command, _i));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	rt_recorder_free(r);
+	ck_assert_int_eq(rt_command_kill(command), 0);
+	rt_command_free(command);
+}
+END_TEST
+
 START_TEST(recorder_of_a_command_may_be_replaced)
 {
 	struct rt_command *command = start_shell("sleep 1000");
@@ -313,6 +351,7 @@ int main(void)
 	tcase_add_test(host, thread_blocks_all_signals);
 	tcase_add_test(command, command_is_waited_for_beside_its_recorder);
 	tcase_add_test(command, freed_command_stops_its_recorder_which_can_still_be_read);
+	tcase_add_loop_test(command, forked_child_cannot_use_a_command_that_has_a_recorder, 0, 2);
 	tcase_add_test(command, recorder_of_a_command_may_be_replaced);
 	return suite_run(suite);
 }
