@@ -21,7 +21,8 @@
 #define MESSAGE_BYTES 128    /* longer than any message (Linux 6.18: 76) */
 #define ACK_OFFSET 28        /* of cn_msg.ack; an answer has one more than the request */
 #define MESSAGES_PER_CALL 16 /* of recvmmsg(); they lie on the stack of the host's thread */
-#define FAILURES_MAX 16      /* in one call here; a filter of system calls may fail each */
+#define DRAINED_MAX (4 * BUFFER_BYTES / EVENT_BYTES) /* in one call: the buffer, twice */
+#define FAILURES_MAX 16 /* in one call here; a filter of system calls may fail each */
 
 /* struct cn_msg with its data. It is spelled out here because it ends in a flexible array, which no
  * member may follow. Since Linux 6.6 a subscriber may choose its events. */
@@ -248,9 +249,9 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 	struct iovec parts[MESSAGES_PER_CALL];
 	struct mmsghdr messages[MESSAGES_PER_CALL];
 	struct rti_process_event event;
-	int result = 0, failures = 0, n;
+	int result = 0, failures = 0, drained = 0, n;
 
-	while (failures < FAILURES_MAX) {
+	while (failures < FAILURES_MAX && drained < DRAINED_MAX) {
 		for (int i = 0; i < MESSAGES_PER_CALL; i++) {
 			parts[i] = (struct iovec){ text[i], MESSAGE_BYTES };
 			messages[i] = (struct mmsghdr){ .msg_hdr = { .msg_name = &from[i],
@@ -264,6 +265,7 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 		if (n < 0 && errno == ENOBUFS)
 			result = -ENOBUFS;
 		failures += n < 0;
+		drained += n > 0 ? n : 0;
 		/* Any process may write to this socket. The kernel is port 0. */
 		for (int i = 0; i < n; i++) {
 			if (from[i].nl_pid == 0 &&
@@ -272,5 +274,5 @@ int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_ev
 				each(arg, &event);
 		}
 	}
-	return -ENOBUFS;
+	return failures < FAILURES_MAX ? result : -ENOBUFS;
 }

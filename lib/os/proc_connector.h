@@ -47,7 +47,8 @@ uint32_t rti_events_capacity(int fd);
 
 void rti_events_close(int fd);
 
-/* Call each() for every event that waits in the socket. Returns 0; -ENOBUFS if events were lost
+/* Call each() for every event that waits in the socket, but for those of an endless stream: twice
+ * what the socket can hold are taken at most. Returns 0; -ENOBUFS if events were lost
  * since the last call; or another -errno. */
 int rti_events_drain(int fd, void (*each)(void *arg, const struct rti_process_event *event),
                      void *arg);
