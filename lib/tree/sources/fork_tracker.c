@@ -66,7 +66,7 @@ static int make_set(struct rti_fork_tracker *tracker)
 static int subscribe(struct rti_fork_tracker *tracker, unsigned also)
 {
 	*tracker = (struct rti_fork_tracker){ .fd = -1, .owner = own_pid() };
-	tracker->fd = rti_events_open(also, NULL);
+	tracker->fd = rti_events_open(also, &tracker->ahead_ns);
 	return tracker->fd < 0 ? tracker->fd : make_set(tracker);
 }
 
@@ -299,7 +299,7 @@ void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
 			each(arg, pid, !rti_descendant_set_is_alive(tracker->descendants, pid));
 	}
 	tracker->count = 0;
-	rti_reap_proof_end_look(&tracker->proof, rti_monotonic_ns());
+	rti_reap_proof_end_look(&tracker->proof, rti_monotonic_ns() - (uint64_t)tracker->ahead_ns);
 }
 
 /* A process is known already if its fork event was received; its exit may be known, too. */

@@ -21,7 +21,8 @@ struct rti_fork_tracker {
 	int fd;                           /* of the proc connector; -1 while it is not used */
 	struct rti_tree_account *account; /* that has the events instead; NULL: none */
 	uint64_t lost_events;             /* of the account, so far */
-	bool is_default;                  /* one of the subscriptions that are limited in number */
+	int64_t ahead_ns;     /* our clock, of that of the events: see rti_events_open() */
+	bool is_default;      /* one of the subscriptions that are limited in number */
 	int32_t owner;        /* pid of the subscriber: a forked child would share its socket */
 	bool has_lost_events; /* so that nothing is sure any more; the subscription is closed */
 	/* The subscriber got another child, which may belong to the tree (CLONE_PARENT). */

@@ -125,12 +125,13 @@ int __wrap_rti_events_open(unsigned also, int64_t *ahead_ns)
 	int fd;
 
 	(void)also;
-	(void)ahead_ns;
 	if (fake_account.subscribe_error < 0)
 		return fake_account.subscribe_error;
 	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	require(fd >= 0);
 	open_connectors++;
+	if (ahead_ns)
+		*ahead_ns = fake_account.ahead_ns;
 	return fd;
 }
 

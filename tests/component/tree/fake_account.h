@@ -15,6 +15,7 @@ struct fake_account {
 	bool lacks_capability;
 	int open_error;        /* of the account */
 	int subscribe_error;   /* of the proc connector; 0: it can be had */
+	int64_t ahead_ns;      /* our clock, of that of the kernel */
 	unsigned opens, reads; /* so far */
 	bool is_sampling;      /* naps are counted instead of taken */
 	unsigned naps;

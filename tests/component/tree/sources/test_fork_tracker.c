@@ -187,13 +187,27 @@ START_TEST(tree_without_account_or_connector_has_no_events)
 }
 END_TEST
 
+static void add_process_event(enum rti_process_event_kind kind, int32_t parent, int32_t pid,
+                              uint64_t monotonic_ns)
+{
+	const struct rti_process_event event = {
+		.kind = kind, .pid = pid, .tid = pid, .ppid = parent, .monotonic_ns = monotonic_ns
+	};
+
+	ck_assert_uint_lt(fake_account.process_event_count, FAKE_EVENTS_MAX);
+	fake_account.process_events[fake_account.process_event_count++] = event;
+}
+
 static void add_fork(int32_t parent, int32_t pid)
 {
-	ck_assert_uint_lt(fake_account.process_event_count, FAKE_EVENTS_MAX);
-	fake_account.process_events[fake_account.process_event_count++] =
-	    (struct rti_process_event){
-		    .kind = RTI_EVENT_FORK, .pid = pid, .tid = pid, .ppid = parent
-	    };
+	add_process_event(RTI_EVENT_FORK, parent, pid, 0);
+}
+
+static void ignore_pid(void *arg, int32_t pid, bool has_exited)
+{
+	(void)arg;
+	(void)pid;
+	(void)has_exited;
 }
 
 static void note_pid(void *arg, int32_t pid, bool has_exited)
@@ -220,6 +234,32 @@ START_TEST(member_that_a_scan_has_found_stays_one_by_its_own_event)
 
 	ck_assert_int_eq(found, 103);
 	ck_assert_uint_eq(rti_fork_tracker_processes(&tracker), 3);
+	rti_fork_tracker_close(&tracker);
+}
+END_TEST
+
+/* A process exits just before the look at its children, which then were no zombies of its any more,
+ * and its event arrives after it. */
+START_TEST(times_of_events_are_compared_in_a_time_namespace)
+{
+	struct rti_fork_tracker tracker = RTI_FORK_TRACKER_INIT;
+	uint64_t kernel_ns;
+
+	fake_account.subscribe_error = 0;
+	fake_account.ahead_ns = _i ? -1000 * (int64_t)SECOND_NS : 0;
+	kernel_ns = rti_monotonic_ns() - (uint64_t)fake_account.ahead_ns;
+	ck_assert_int_eq(rti_fork_tracker_subscribe(&tracker), 0);
+	rti_fork_tracker_set_root(&tracker, 100);
+	add_process_event(RTI_EVENT_FORK, 100, 101, kernel_ns - 50);
+	add_process_event(RTI_EVENT_FORK, 101, 102, kernel_ns - 40);
+	add_process_event(RTI_EVENT_EXIT, 101, 102, kernel_ns - 20);
+	rti_fork_tracker_poll(&tracker);
+	rti_fork_tracker_add(&tracker, 101);
+	rti_fork_tracker_take_new(&tracker, ignore_pid, NULL);
+	add_process_event(RTI_EVENT_EXIT, 100, 101, kernel_ns - 10);
+	rti_fork_tracker_poll(&tracker);
+
+	ck_assert_uint_eq(rti_fork_tracker_unproven_ns(&tracker), 20);
 	rti_fork_tracker_close(&tracker);
 }
 END_TEST
@@ -285,5 +325,6 @@ int main(void)
 	tcase_add_loop_test(none, tree_without_account_or_connector_has_no_events, 0, 2);
 	tcase_add_test(none, member_that_a_scan_has_found_stays_one_by_its_own_event);
 	tcase_add_test(none, forked_child_begins_with_no_subscription_by_default);
+	tcase_add_loop_test(none, times_of_events_are_compared_in_a_time_namespace, 0, 2);
 	return suite_run(suite);
 }
