@@ -13,7 +13,7 @@
 #include "tree/tree.h"
 
 struct rt_tracker {
-	/* That of the command or the recorder which the tracker belongs to, set by command.c and
+	/* The lock of the command or recorder that owns the tracker, set by command.c and
 	 * recorder.c. Several threads use such a tracker at the same time. Others have one user at
 	 * a time, and no lock: NULL. */
 	struct rti_lock *lock;
@@ -61,7 +61,7 @@ static inline int rti_tracker_take(const struct rt_tracker *t)
 /* rt_sample() for a recorder, and for a command that may have one. */
 int rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size_t out_size);
 
-/* The clock of what the library costs, and what it shows more since then. */
+/* The clock that measures the library's own cost, and what it has advanced since. */
 uint64_t rti_tracker_cost_clock_ns(const struct rt_tracker *t);
 void rti_tracker_charge_since(struct rt_tracker *t, uint64_t started_ns);
 

@@ -343,7 +343,7 @@ int rt_recorder_new(struct rt_recorder **out, struct rt_tracker *t,
 	return new_recorder(out, t, &known);
 }
 
-/* Of a forked child, no lock is sure to be free. Returns 0, -EFAULT or -ECHILD. */
+/* In a forked child, a lock may be held for ever. Returns 0, -EFAULT or -ECHILD. */
 static int check(const struct rt_recorder *r)
 {
 	if (!r)
@@ -517,7 +517,7 @@ void rti_recorder_detach(struct rt_recorder *r)
 	leave_tracker(r);
 }
 
-/* A forked child leaves the locks alone, and the tracker, of which the thread may have been in the
+/* A forked child leaves the locks alone, and the tracker too: the thread may have been in the
  * middle of a sample. */
 void rt_recorder_free(struct rt_recorder *r)
 {

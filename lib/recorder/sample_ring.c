@@ -72,7 +72,7 @@ const struct rt_metrics *rti_sample_ring_take(struct rti_sample_ring *ring)
 	return &ring->samples[ring->read++ % ring->capacity];
 }
 
-/* By halves: times rise. */
+/* Binary search: times only rise. */
 const struct rt_process *rti_sample_ring_rows(const struct rti_sample_ring *ring,
                                               uint64_t monotonic_ns, size_t *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The samples that a recorder keeps: those that wait to be read, and before them those that were
- * read and are not overwritten yet. Pure but for its memory. */
+ * read and are not overwritten yet. Pure, except that it allocates. */
 #ifndef RTI_SAMPLE_RING_H
 #define RTI_SAMPLE_RING_H
 

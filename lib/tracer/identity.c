@@ -93,7 +93,7 @@ static uint64_t value_of(const char *text, const char *key)
 	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
 }
 
-/* The last number after such a key, and how many there are: one for each pid namespace from that of
+/* The last number after the key, and how many there are: one for each pid namespace from that of
  * /proc inwards. E.g.: "\nNSpid:\t4711\t1\n". */
 static uint32_t last_value_of(const char *text, const char *key, int32_t *value)
 {
@@ -215,8 +215,8 @@ static uint64_t find_cgroup(struct rtt_tracee *tracee, int32_t pid)
 	return err == 0 ? id : find_cgroup_directory(pid);
 }
 
-/* The parent changes when it ends. It is in the same pid namespace or in one around that. So both
- * are in the same if they are in as many. */
+/* The parent changes when it ends. It is in the same pid namespace or an enclosing one, so the two
+ * are equal if they are equally deep. */
 static const struct rtt_parent *parent_of(struct rtt_tracee *tracee, int32_t pid)
 {
 	struct rtt_parent *parent = &tracee->parent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For how long processes have lived of which nothing proves that they were waited for. */
+/* How long processes lived that nothing proves were waited for. */
 #include "tree/pure/reap_proof.h"
 
 #include <stdlib.h>
@@ -97,8 +97,8 @@ void rti_reap_proof_fork(struct rti_reap_proof *proof, int32_t pid, uint64_t at_
 		*process = (struct rti_unseen){ .pid = pid, .start_ns = at_ns };
 }
 
-/* It may have exited before the last look at its children, which then were not its zombies any
- * more. */
+/* It may have exited before the last look at its children, so by then they were no longer its
+ * zombies. */
 static void end(struct rti_reap_proof *proof, struct rti_unseen *process, uint64_t at_ns)
 {
 	add_unproven(proof, process->at_risk_ns);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For how long processes have lived of which nothing proves that a process of the tree has waited
- * for them, by process events. Pure: no I/O, no clock.
+/* How long processes lived that nothing proves were waited for by a process of the tree, by process
+ * events. Pure: no I/O, no clock.
  *
  * This is about processes that begin and end between two looks at the tree: a look makes members of
  * those that it finds, and the ledger knows where a member's usage is. What such a process has used
@@ -13,7 +13,7 @@
  *     tree reaps it, and no event says so. A parent that runs at a look has reaped what is gone.
  *
  * E.g.: a shell runs a program of 2 ms and exits. If a look came between the two exits, all is
- * proven; else 2 ms are not, though nearly every shell waits. */
+ * proven. Otherwise 2 ms are unproven, although nearly every shell waits. */
 #ifndef RTI_REAP_PROOF_H
 #define RTI_REAP_PROOF_H
 

@@ -2,8 +2,8 @@
 /* The subscription of one tree to process events: which processes joined it, and which have exited.
  * The events come from the proc connector, or from BPF programs that account for the tree.
  *
- * Owner: the tree. Events wait in the socket, or the ring, until they are polled. How many trackers
- * of this process are subscribed by default is counted in one number for all of them. */
+ * Owner: the tree. Events wait in the socket, or the ring, until they are polled. One counter
+ * for the whole process limits how many trackers subscribe by default. */
 #ifndef RTI_FORK_TRACKER_H
 #define RTI_FORK_TRACKER_H
 
@@ -89,8 +89,7 @@ void rti_fork_tracker_take_new(struct rti_fork_tracker *tracker,
 /* Add a process that was found to be a member without an event. */
 void rti_fork_tracker_add(struct rti_fork_tracker *tracker, int32_t pid);
 
-/* For how long processes have lived of which events do not prove that a member has waited for
- * them. */
+/* How long processes lived that no event proves were waited for by a member. */
 uint64_t rti_fork_tracker_unproven_ns(const struct rti_fork_tracker *tracker);
 
 /* How many processes of the tree there have been, by events; 0 if there are none. */
