@@ -59,9 +59,12 @@ static int keep_standard_descriptors(void)
 
 static void show_commands(FILE *out)
 {
-	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nCommands:\n");
-	for (int i = 0; i < COMMAND_COUNT; i++)
+	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nTo follow, and to sum up:\n");
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		if (i > 0 && commands[i - 1].bit & FOR_SERIES && !(commands[i].bit & FOR_SERIES))
+			fprintf(out, "\nTo look at details:\n");
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
+	}
 	fprintf(out, "  %-8s %s\n", "help", "Show the options of a command.");
 	fprintf(out,
 	        "\n'rtrack help COMMAND' shows the options of a command. See also rtrack(1).\n");

@@ -520,7 +520,8 @@ class Names(Case):
         for words, code, text in (
                 (["--name", "["], 2, "invalid name"),
                 (["--name", "no such name"], 125, "no process 'no such name'"),
-                (["--name", "no such name", "--wait", "--timeout", "0.1"], 124, "has appeared"),
+                (["--name", "no such name", "--wait=0.1"], 124, "has appeared"),
+                (["--name", "no such name", "--wait=soon"], 2, "invalid wait 'soon': a number"),
                 (["--timeout", "1", "1"], 2, "--timeout needs --wait"),
                 (["--container", "xyz"], 2, "hexadecimal"),
                 (["--container", "f" * 63], 125, "no container"),
@@ -531,7 +532,7 @@ class Names(Case):
                 (["--cgroup", "/a", "--cgroup", "/b"], 2, "'/b': '/a' was given before"),
                 (["--unit", "a", "--unit=b"], 2, "one unit is followed"),
                 (["--container", "a1", "--container", "b2"], 2, "one container"),
-                (["--name", "a", "--name", "b"], 2, "one process is followed at a time")):
+                (["--name", "a", "--name", "b"], 2, "one name is followed at a time")):
             done = rtrack("attach", *words)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(text, done.stderr)

@@ -14,7 +14,7 @@ COMMANDS = ("run", "attach", "system", "trace", "rusage", "info")
 
 def in_help(command: str) -> List[str]:
     output = rtrack(command, "--help").stdout
-    return re.findall(r"(?<=[ ,])--[a-z-]+", output.partition("Options:")[2])
+    return re.findall(r"(?m)^  (?:-.,|   ) (--[a-z-]+)", output)
 
 
 def in_manual(command: str) -> List[str]:
@@ -61,7 +61,7 @@ class Options(Case):
         self.assertEqual(rtrack("help", "frobnicate").returncode, 2)
 
     def test_help_of_attach_names_what_can_be_followed(self) -> None:
-        about = rtrack("attach", "--help").stdout.partition("Options:")[0]
+        about = rtrack("attach", "--help").stdout.partition("What to follow:")[0]
         for word in ("name", "service", "container", "cgroup"):
             self.assertIn(word, about)
 
@@ -69,6 +69,25 @@ class Options(Case):
         for words in (["--help"], *([command, "--help"] for command in COMMANDS)):
             lines = rtrack(*words).stdout.splitlines()
             self.assertEqual([line for line in lines if len(line) > 80], [], words)
+
+    def test_help_is_in_groups(self) -> None:
+        for command, titles in (
+                ("run", ["What to follow", "Limits", "What to write", "How to show it",
+                         "How to measure", "Help"]),
+                ("info", ["What to write", "Help"])):
+            output = rtrack(command, "--help").stdout
+            self.assertEqual(re.findall(r"(?m)^([A-Z].*):$", output), [*titles, "Example"])
+
+    def test_old_names_work_and_are_in_the_manual_alone(self) -> None:
+        manual = (SOURCE / "docs/rtrack.1").read_text()
+        old = manual.partition(".Sh OLD NAMES\n")[2].partition("\n.Sh ")[0]
+        self.assertIn("no process 'no such name' has appeared",
+                      rtrack("attach", "--name", "no such name", "--wait", "--timeout",
+                             "0.01").stderr)
+        for command, words in (("attach", ["--timeout"]),):
+            for word in words:
+                self.assertIn(f"Fl {word[1:]}", old)
+                self.assertNotRegex(rtrack(command, "--help").stdout, f" {word}[ \\n]", word)
 
     def test_text_of_option_goes_on_below_its_beginning(self) -> None:
         output = rtrack("run", "--help").stdout

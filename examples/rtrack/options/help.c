@@ -3,6 +3,7 @@
 #include "help.h"
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,18 +44,33 @@ static void print_option(const struct option_row *row)
 	print_words(row->help, TEXT_COLUMN);
 }
 
+static void print_group(const struct command *command, enum option_group group)
+{
+	static const char *const titles[] = {
+		[OPTION_FOLLOW] = "What to follow",  [OPTION_LIMIT] = "Limits",
+		[OPTION_WRITE] = "What to write",    [OPTION_SHOW] = "How to show it",
+		[OPTION_MEASURE] = "How to measure", [OPTION_HELP] = "Help",
+	};
+	const struct option_row *row;
+	bool has_title = false;
+
+	for (int i = 0; (row = option_row_at(i)); i++) {
+		if (row->group != group || !(row->commands & command->bit))
+			continue;
+		if (!has_title)
+			printf("\n%s:\n", titles[group]);
+		has_title = true;
+		print_option(row);
+	}
+}
+
 void help_show(const struct command *command)
 {
-	const struct option_row *row;
-
 	printf("Usage: rtrack %s [OPTION]...%s%s\n", command->name, *command->operands ? " " : "",
 	       command->operands);
 	print_words(command->about, 0);
-	printf("\nOptions:\n");
-	for (int i = 0; (row = option_row_at(i)); i++) {
-		if (row->commands & command->bit)
-			print_option(row);
-	}
+	for (enum option_group group = 0; group < OPTION_OLD; group++)
+		print_group(command, group);
 	printf("\nExample:\n  %s\n\nSee rtrack", command->example);
 	if (command->bit & (FOR_RUN | FOR_ATTACH | FOR_TRACE))
 		printf("-%s", command->name);

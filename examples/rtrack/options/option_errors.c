@@ -31,10 +31,22 @@ static const char *near_name(const char *name, unsigned commands)
 	const struct option_row *row;
 
 	for (int i = 0; (row = option_row_at(i)); i++) {
-		if (row->commands & commands && is_near(name, row->name))
+		if (row->commands & commands && row->group != OPTION_OLD &&
+		    is_near(name, row->name))
 			return row->name;
 	}
 	return NULL;
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += len) {
+		if (at[-1] == '-' && at[-2] == '-' && (at[len] == ',' || at[len] == '\0'))
+			return true;
+	}
+	return false;
 }
 
 /* List the names that begin with this one. Returns how many there are. */
@@ -46,8 +58,8 @@ static int list_longer(char *list, size_t size, const char *name, unsigned comma
 
 	*list = '\0';
 	for (int i = 0; (row = option_row_at(i)); i++) {
-		if (!(row->commands & commands) || strncmp(row->name, name, strlen(name)) != 0 ||
-		    strstr(list, row->name))
+		if (!(row->commands & commands) || row->group == OPTION_OLD ||
+		    strncmp(row->name, name, strlen(name)) != 0 || is_listed(list, row->name))
 			continue;
 		if (len + strlen(", --") + strlen(row->name) + sizeof(" ...") > size) {
 			memcpy(list + len, " ...", sizeof(" ..."));
@@ -73,7 +85,8 @@ static const char *subcommand_with(const char *name)
 
 	for (int i = 0; (row = option_row_at(i)); i++) {
 		for (size_t c = 0; c < sizeof(commands) / sizeof(commands[0]); c++) {
-			if (strcmp(row->name, name) == 0 && row->commands & commands[c].bit)
+			if (strcmp(row->name, name) == 0 && row->group != OPTION_OLD &&
+			    row->commands & commands[c].bit)
 				return commands[c].name;
 		}
 	}
@@ -124,8 +137,12 @@ static const char *valid_argument(const struct option_row *row)
 		{ "NETNS", "a process, or a name as of 'ip netns list'" },
 	};
 
+	size_t len;
+	const char *argument = option_row_argument(row, &len);
+
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (strcmp(row->argument, kinds[i].argument) == 0)
+		if (strlen(kinds[i].argument) == len &&
+		    strncmp(argument, kinds[i].argument, len) == 0)
 			return kinds[i].is;
 	}
 	return NULL;
@@ -138,7 +155,7 @@ static const char *valid_range(const struct option_row *row)
 		return "at least 1ms, at most 104000d";
 	if (row->key == KEY_RING_BYTES)
 		return "at most 64M";
-	return strcmp(row->argument, "TIME") == 0 ? "more than 0, at most 104000d" : "at least 1";
+	return strstr(row->argument, "TIME") ? "more than 0, at most 104000d" : "at least 1";
 }
 
 void option_warn_argument(const struct option_row *row, const char *argument, int err)

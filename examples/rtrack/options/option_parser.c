@@ -21,7 +21,7 @@
 struct getopt_tables {
 	char shorts[2 * OPTIONS_MAX + 3];
 	struct option longs[OPTIONS_MAX + 1];
-	const char *targets[OPTIONS_MAX]; /* what attach follows, by row, as given so far */
+	const char *once[OPTIONS_MAX]; /* the arguments of options that are given once, by row */
 };
 
 static void make_tables(struct getopt_tables *tables, unsigned commands)
@@ -75,21 +75,41 @@ static int show_template_names(const struct command *command)
 	return code;
 }
 
-/* Returns false for a second target of a kind: the first would be dropped without a word. One from
- * RTRACK_OPTIONS is a default, which any other replaces. */
-static bool is_only_target(struct getopt_tables *tables, const struct option_row *row)
+static bool is_target(const struct option_row *row)
 {
-	const char **before = &tables->targets[row - option_row_at(0)];
+	return row->key == KEY_CGROUP || row->key == KEY_UNIT || row->key == KEY_CONTAINER ||
+	       row->key == KEY_NAME;
+}
 
-	if (row->key != KEY_CGROUP && row->key != KEY_UNIT && row->key != KEY_CONTAINER &&
-	    row->key != KEY_NAME)
-		return true;
-	if (*before)
+/* Returns false for a second file or target of a kind: the first would be dropped without a word.
+ * One from RTRACK_OPTIONS is a default, which any other replaces. */
+static bool is_first(struct getopt_tables *tables, const struct option_row *row)
+{
+	const char **before = &tables->once[row - option_row_at(0)];
+
+	if (*before && is_target(row))
 		warn("--%s '%s': '%s' was given before, and one %s is followed at a time",
-		     row->name, optarg, *before, row->key == KEY_NAME ? "process" : row->name);
-	else
+		     row->name, optarg, *before, row->key == KEY_NAME ? "name" : row->name);
+	else if (*before)
+		warn("--%s '%s': '%s' was given before, and one file is written: name "
+		     "one, and copy it",
+		     row->name, optarg, *before);
+	else if (is_target(row) || strcmp(row->argument, "FILE") == 0)
 		*before = optarg;
+	else
+		return true;
 	return *before == optarg;
+}
+
+/* Returns false if an option stands in the place of a file. E.g.: "-o -- true" would make a file
+ * of the name "--". */
+static bool is_no_option(const struct option_row *row)
+{
+	if (strcmp(row->argument, "FILE") != 0 || optarg[0] != '-' || !optarg[1])
+		return true;
+	warn("--%s '%s': the name of a file is missing; write ./%s for a file of this name",
+	     row->name, optarg, optarg);
+	return false;
 }
 
 /* Parse one option. Returns true to go on, or false and the exit code. */
@@ -121,9 +141,13 @@ static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned 
 		option_set_flag(o, key);
 		return true;
 	}
+	if (!optarg && key == KEY_WAIT) {
+		option_set_flag(o, key);
+		return true;
+	}
 	if (!optarg)
 		optarg = take_when(argv);
-	if (!is_only_target(tables, row)) {
+	if (!is_no_option(row) || !is_first(tables, row)) {
 		*exit_code = option_parser_try_help(o->command);
 		return false;
 	}

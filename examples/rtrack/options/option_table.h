@@ -51,11 +51,23 @@ enum {
 };
 
 /* More than there are rows. */
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 72
+
+/* Of the help, in its order. OPTION_OLD: an old name, which the help leaves out. */
+enum option_group {
+	OPTION_FOLLOW,
+	OPTION_LIMIT,
+	OPTION_WRITE,
+	OPTION_SHOW,
+	OPTION_MEASURE,
+	OPTION_HELP,
+	OPTION_OLD
+};
 
 struct option_row {
 	int key;
 	unsigned commands;
+	enum option_group group;
 	const char *name;
 	const char *argument; /* NULL: none; "[=...]": it may be left out */
 	const char *help;
@@ -75,6 +87,9 @@ const char *option_row_words(const struct option_row *row, size_t *len);
 /* Get the one of these words that an argument was perhaps meant to be. */
 bool option_row_near_word(const struct option_row *row, const char *argument, char *out,
                           size_t size);
+
+/* Returns the name of its argument and the length of that. E.g.: "WHEN" of "[=WHEN]". */
+const char *option_row_argument(const struct option_row *row, size_t *len);
 
 /* Whether the option has an argument, as getopt_long() has it. */
 int option_row_has_argument(const struct option_row *row);

@@ -266,6 +266,9 @@ int option_set_value(struct options *o, int key, const char *argument)
 		return set_back_end(o, argument);
 	case KEY_RING_BYTES:
 		return set_ring_bytes(o, argument);
+	case KEY_WAIT:
+		o->wait = true;
+		return parse_duration(argument, &o->timeout_ns);
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:
