@@ -34,9 +34,9 @@ static const struct command commands[] = {
 	{ "trace", FOR_TRACE, "[--] [COMMAND [ARGUMENT]...]",
 	  "Show the calls of getrusage(2) that processes make.", "rtrack trace -- bash -c times",
 	  command_trace },
-	{ "rusage", FOR_RUSAGE, "",
-	  "Show the sixteen getrusage(2) fields of this or any other process.",
-	  "rtrack rusage --pid $$", command_rusage },
+	{ "rusage", FOR_RUSAGE, "[PID | -- COMMAND [ARGUMENT]...]",
+	  "Show the sixteen getrusage(2) fields of a process, or of a command.",
+	  "rtrack rusage $$\n  rtrack rusage -- make", command_rusage },
 	{ "info", FOR_INFO, "", "Show versions, and what can and cannot be measured here.",
 	  "rtrack info --json", command_info },
 };

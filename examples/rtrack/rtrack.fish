@@ -79,3 +79,7 @@ for name in run trace
         -xa "(__fish_complete_subcommand --fcs-skip=2 (__rtrack_with_argument $name))"
 end
 complete -c rtrack -n '__rtrack_is_of attach' -xa '(__fish_complete_pids)'
+complete -c rtrack -n '__rtrack_is_of rusage; and not contains -- -- (commandline -opc)' \
+    -xa '(__fish_complete_pids)'
+complete -c rtrack -n '__rtrack_is_of rusage; and contains -- -- (commandline -opc)' \
+    -xa '(__fish_complete_subcommand --fcs-skip=(contains -i -- -- (commandline -opc)))'

@@ -116,6 +116,15 @@ _rtrack() {
     run | trace)
       _arguments -S -A '-*' $specs '(-)1:program:_command_names -e' '*::argument:_normal'
       ;;
+    rusage)
+      if ((${words[(i)--]} < CURRENT)); then
+        ((CURRENT -= ${words[(i)--]}))
+        shift ${words[(i)--]} words
+        _normal
+      else
+        _arguments -S $specs '*:process:_pids'
+      fi
+      ;;
     attach) _arguments -S $specs '*:process:_pids' ;;
     *) _arguments -S $specs ;;
   esac

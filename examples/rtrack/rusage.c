@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack rusage: shows the sixteen getrusage(2) fields of this or any other process. */
+/* rtrack rusage: shows the sixteen getrusage(2) fields of any process, or of a command. */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <rtrack/rtrack.h>
 
 #include "options/commands.h"
+#include "output/output.h"
+#include "process/exit_code.h"
+#include "process/program.h"
 #include "text/json.h"
 #include "text/message.h"
+#include "text/units.h"
 
 /* The library's field table has the names, units and offsets. */
 static double real_at(const struct rt_rusage *usage, const struct rt_field *field)
@@ -33,21 +44,43 @@ static const char *unit_in_words(const struct rt_field *field)
 	if (strcmp(field->unit, "KiBy") == 0)
 		return "KiB";
 	if (strcmp(field->unit, "512By") == 0)
-		return "x 512 bytes";
+		return "512 bytes";
 	return strcmp(field->unit, "1") == 0 ? "" : field->unit;
+}
+
+/* Returns what a field means. Linux keeps the others at 0. */
+static const char *meaning(const char *name)
+{
+	static const char *const words[][2] = {
+		{ "ru_utime", "user CPU time" },
+		{ "ru_stime", "system CPU time" },
+		{ "ru_maxrss", "largest resident memory" },
+		{ "ru_minflt", "minor page faults" },
+		{ "ru_majflt", "major page faults" },
+		{ "ru_inblock", "read from storage" },
+		{ "ru_oublock", "written to storage" },
+		{ "ru_nvcsw", "voluntary context switches" },
+		{ "ru_nivcsw", "involuntary context switches" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(name, words[i][0]) == 0)
+			return words[i][1];
+	}
+	return "unused on Linux";
 }
 
 static void add_line(struct text *out, const struct rt_rusage *usage, const struct rt_field *field,
                      bool known)
 {
-	text_printf(out, "%-12s ", field->name);
+	text_printf(out, "%-11s ", field->name);
 	if (!known)
-		text_printf(out, "%16s\n", "-");
+		text_printf(out, "%16s", "-");
 	else if (field->type == RT_TYPE_DOUBLE)
-		text_printf(out, "%16.6f %s\n", real_at(usage, field), unit_in_words(field));
+		text_printf(out, "%16.6f", real_at(usage, field));
 	else
-		text_printf(out, "%16" PRId64 "%s%s\n", whole_at(usage, field),
-		            *unit_in_words(field) ? " " : "", unit_in_words(field));
+		text_printf(out, "%16" PRId64, whole_at(usage, field));
+	text_printf(out, " %-9s  %s\n", unit_in_words(field), meaning(field->name));
 }
 
 static void add_member(struct text *out, const struct rt_rusage *usage,
@@ -61,30 +94,18 @@ static void add_member(struct text *out, const struct rt_rusage *usage,
 		json_i64(out, field->name, whole_at(usage, field));
 }
 
-/* Returns the exit code. */
-static int show(const struct rt_rusage *usage, uint32_t valid, bool as_json)
+static void add_all(struct text *out, const struct rt_rusage *usage, uint32_t valid, bool as_json)
 {
-	struct text out = { 0 };
 	struct rt_field field;
-	int code;
 
 	if (as_json)
-		json_begin(&out, NULL, '{');
-	for (uint32_t i = 0; rt_field_get(RT_STRUCT_RUSAGE, i, &field, sizeof(field)) == 0; i++) {
-		bool known = (valid >> i & 1) != 0;
-
-		if (as_json)
-			add_member(&out, usage, &field, known);
-		else
-			add_line(&out, usage, &field, known);
-	}
+		json_begin(out, NULL, '{');
+	for (uint32_t i = 0; rt_field_get(RT_STRUCT_RUSAGE, i, &field, sizeof(field)) == 0; i++)
+		(as_json ? add_member : add_line)(out, usage, &field, (valid >> i & 1) != 0);
 	if (as_json) {
-		json_end(&out, '}');
-		text_add(&out, "\n");
+		json_end(out, '}');
+		text_add(out, "\n");
 	}
-	code = text_print(&out);
-	text_free(&out);
-	return code;
 }
 
 static int own_scope(const struct options *options)
@@ -94,27 +115,144 @@ static int own_scope(const struct options *options)
 	return options->of_thread ? RT_RUSAGE_THREAD : RT_RUSAGE_SELF;
 }
 
-int command_rusage(const struct options *options)
+/* --- A process. --- */
+
+/* Get what a process has used, or rtrack itself if no pid is given. Returns 0 or an exit code. */
+static int read_process(const struct options *options, int32_t pid, struct rt_rusage *usage,
+                        uint32_t *valid)
+{
+	int err =
+	    pid > 0 ? rt_pid_getrusage(pid, usage, valid) : rt_getrusage(own_scope(options), usage);
+
+	if (err == 0)
+		return 0;
+	if (pid > 0)
+		warn("cannot read process %d: %s", (int)pid, error_words(err));
+	else
+		warn("cannot read the figures: %s", error_words(err));
+	return EXIT_BEFORE_START;
+}
+
+/* --- A command. --- */
+
+static struct rt_rusage from_kernel(const struct rusage *u)
+{
+	return (struct rt_rusage){
+		.ru_utime = (double)u->ru_utime.tv_sec + (double)u->ru_utime.tv_usec / 1e6,
+		.ru_stime = (double)u->ru_stime.tv_sec + (double)u->ru_stime.tv_usec / 1e6,
+		.ru_maxrss = u->ru_maxrss,
+		.ru_ixrss = u->ru_ixrss,
+		.ru_idrss = u->ru_idrss,
+		.ru_isrss = u->ru_isrss,
+		.ru_minflt = u->ru_minflt,
+		.ru_majflt = u->ru_majflt,
+		.ru_nswap = u->ru_nswap,
+		.ru_inblock = u->ru_inblock,
+		.ru_oublock = u->ru_oublock,
+		.ru_msgsnd = u->ru_msgsnd,
+		.ru_msgrcv = u->ru_msgrcv,
+		.ru_nsignals = u->ru_nsignals,
+		.ru_nvcsw = u->ru_nvcsw,
+		.ru_nivcsw = u->ru_nivcsw,
+	};
+}
+
+/* As time(1) does: what the kernel has of the command and of what that has waited for. Signals of
+ * the terminal are for the command. Returns 0 or a negative errno value. */
+static int run_command(char **argv, struct rt_rusage *usage, int *status)
+{
+	const char **script = NULL;
+	struct rusage of_kernel;
+	pid_t pid;
+	int err = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+
+	if (err == ENOEXEC && (script = program_as_script((const char *const *)argv)))
+		err = posix_spawn(&pid, script[0], NULL, NULL, (char **)script, environ);
+	free(script);
+	if (err)
+		return -err;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	while (wait4(pid, status, 0, &of_kernel) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	*usage = from_kernel(&of_kernel);
+	return 0;
+}
+
+/* --- The subcommand. --- */
+
+/* Returns the process that is named, 0 for none, or -1 after a message. */
+static int32_t named_process(const struct options *options)
+{
+	const char *word = options->operand_count > 0 ? options->operands[0] : NULL;
+	uint64_t pid;
+
+	if (!word)
+		return options->pid;
+	if (parse_count(word, INT32_MAX, &pid) == 0)
+		return (int32_t)pid;
+	warn("invalid process '%s': a process id is a whole number, at least 1; to run a command "
+	     "write 'rtrack rusage -- %s'",
+	     word, word);
+	return -1;
+}
+
+static int print(struct output *out)
+{
+	int code;
+
+	if (out->fd != STDOUT_FILENO)
+		return output_flush(out) < 0 ? EXIT_TROUBLE : 0;
+	code = text_print(&out->text);
+	text_free(&out->text);
+	return code;
+}
+
+static int show(const struct options *options, bool is_command, int32_t pid, struct output *out)
 {
 	struct rt_rusage usage;
 	uint32_t valid = UINT32_MAX;
-	int err;
+	int status = 0, code = 0, err = 0;
 
-	if (options->operand_count > 0)
-		return unexpected_argument(options, ": use --pid to name a process");
-	if (options->of_children + options->of_thread + (options->pid > 0) > 1)
-		return usage_error(options,
-		                   "only one of --children, --thread and --pid can be given");
-	if (options->pid > 0)
-		err = rt_pid_getrusage(options->pid, &usage, &valid);
+	if (is_command)
+		err = run_command(options->operands, &usage, &status);
 	else
-		err = rt_getrusage(own_scope(options), &usage);
+		code = read_process(options, pid, &usage, &valid);
 	if (err < 0) {
-		if (options->pid > 0)
-			warn("cannot read process %d: %s", (int)options->pid, error_words(err));
-		else
-			warn("cannot read the figures: %s", error_words(err));
-		return EXIT_BEFORE_START;
+		program_report_failed_start(options->operands[0], err);
+		return exit_code_of_failed_start(err);
 	}
-	return show(&usage, valid, options->as_json);
+	if (code != 0)
+		return code;
+	output_begin(out);
+	add_all(&out->text, &usage, valid, options->as_json);
+	code = print(out);
+	if (!is_command)
+		return code;
+	return WIFSIGNALED(status) ? EXIT_SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int command_rusage(const struct options *options)
+{
+	bool is_command = options->has_dashes && options->operand_count > 0;
+	int32_t pid = is_command ? 0 : named_process(options);
+	struct output out = { .fd = is_command ? STDERR_FILENO : STDOUT_FILENO,
+		              .name = is_command ? "standard error" : "standard output",
+		              .what = "figures" };
+	int code;
+
+	if (pid < 0)
+		return EXIT_USAGE;
+	if (!is_command && options->operand_count > 1)
+		return usage_error(options, "one process is shown at a time");
+	if (options->of_children + options->of_thread + (pid > 0 || is_command) > 1)
+		return usage_error(options, "only one of a process, a command, --children and "
+		                            "--thread can be shown");
+	if (options->output && output_open(&out, options->output, "figures", false) < 0)
+		return EXIT_BEFORE_START;
+	code = show(options, is_command, pid, &out);
+	output_close(&out);
+	return code;
 }

@@ -104,7 +104,6 @@ class Completion(Named):
 
     def test_option_argument_completes_to_its_values(self) -> None:
         self.assertEqual(self.complete("run", "-f", ""), ["csv", "csv-v1", "csv-v5", "jsonl"])
-        self.assertEqual(self.complete("rusage", "-f", ""), ["text", "json"])
         self.assertEqual(self.complete("run", "-i", "1", "--summary", "j"), ["json"])
         self.assertEqual(self.complete("system", "--live", "=", "a"), ["auto", "always"])
         self.assertEqual(self.complete("run", "--summary", "="),
@@ -157,10 +156,12 @@ class Completion(Named):
         pid = str(os.getpid())
         self.assertIn(pid, self.complete("attach", ""))
         self.assertIn(pid, self.complete("attach", "-i", "1", pid, ""))
-        self.assertIn(pid, self.complete("rusage", "--pid", ""))
+        self.assertIn(pid, self.complete("rusage", ""))
+        self.assertNotIn(pid, self.complete("rusage", "--", ""))
 
     def test_command_word_completes_to_programs(self) -> None:
-        for words in (["run"], ["run", "--"], ["run", "-i", "1"], ["run", "-q", "-o", "x"],
+        for words in (["run"], ["run", "--"], ["rusage", "--"], ["rusage", "--json", "--"],
+                      ["run", "-i", "1"], ["run", "-q", "-o", "x"],
                       ["run", "--live"], ["run", "--live", "=", "always", "-q"]):
             self.assertIn("true", self.complete(*words, "tru"), words)
         self.assertNotIn("--interval", self.complete("run", "true", "--int"))
@@ -215,6 +216,16 @@ class Interactive(Case):
                               until="--pss exact -o x --time-format=iso")
         self.assertIn("exact", output)
 
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_the_command_of_rusage(self) -> None:
+        (self.dir / "_rtrack").symlink_to(SOURCE / "examples/rtrack/rtrack.zsh")
+        (self.dir / "rows.csv").touch()
+        output = self.type_in(["zsh", "-f", "-i"],
+                              f"fpath+={self.dir}; autoload -Uz compinit; compinit -u -D; "
+                              f"cd {self.dir}\n", "rtrack rusage --json -- cat ro\t\n",
+                              until="rusage --json -- cat rows.csv")
+        self.assertIn("rows.csv", output)
+
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish_completes_words_of_an_option(self) -> None:
         path = SOURCE / "examples/rtrack/rtrack.fish"
@@ -248,6 +259,13 @@ class Fish(Named):
                             ("system --live=a", ["--live=always", "--live=auto"]),
                             ("trace --calls w", ["wait4", "waitid"]), ("run -i ", [])):
             self.assertEqual(self.complete("rtrack " + line), words, line)
+
+    def test_process_or_command_of_rusage_completes(self) -> None:
+        self.assertIn(str(os.getpid()), self.complete("rtrack rusage "))
+        for words in ("--", "--json --"):
+            found = self.complete(f"rtrack rusage {words} tru")
+            self.assertIn("true", found)
+        self.assertNotIn(str(os.getpid()), self.complete("rtrack rusage -- "))
 
     def test_names_that_are_there_complete(self) -> None:
         name, unit, container = (self.name_a_process(), f"rtrack-{os.getpid()}.service",

@@ -137,8 +137,8 @@ class BeforeTheStart(Case):
     def test_invalid_operands_return_2(self) -> None:
         for words in ([], ["run"], ["run", "--"], ["attach"], ["attach", "self"], ["attach", "0"],
                       ["attach", "-5"], ["attach", "99999999999999999999"], ["system", "all"],
-                      ["rusage", "1"], ["info", "all"], ["trace"], ["frobnicate"],
-                      ["-i", "1", "run"], ["rusage", "--pid", "1", "--thread"]):
+                      ["rusage", "all"], ["rusage", "1", "2"], ["info", "all"], ["trace"],
+                      ["frobnicate"], ["-i", "1", "run"], ["rusage", "--pid", "1", "--thread"]):
             done = rtrack(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertEqual(done.stdout, "", words)

@@ -136,7 +136,7 @@ class Messages(Case):
         self.assertRegex(self.refuse("attach", "nginx"), "'nginx': a process id is .*--name")
 
     def test_argument_of_a_command_that_takes_none_is_named(self) -> None:
-        for command, hint in (("info", ""), ("rusage", ": use --pid to name a process"),
+        for command, hint in (("info", ""),
                               ("system", ": rtrack system follows the whole system")):
             self.assertEqual(self.refuse(command, "ext\033ra", "more"),
                              f"rtrack: unexpected argument 'ext\\x1bra'{hint}")

@@ -74,7 +74,7 @@ class Options(Case):
         for command, titles in (
                 ("run", ["What to follow", "Limits", "What to write", "How to show it",
                          "How to measure", "Help"]),
-                ("info", ["What to write", "Help"])):
+                ("rusage", ["What to write", "Help"])):
             output = rtrack(command, "--help").stdout
             self.assertEqual(re.findall(r"(?m)^([A-Z].*):$", output), [*titles, "Example"])
 
@@ -84,7 +84,9 @@ class Options(Case):
         self.assertIn("no process 'no such name' has appeared",
                       rtrack("attach", "--name", "no such name", "--wait", "--timeout",
                              "0.01").stderr)
-        for command, words in (("attach", ["--timeout"]),):
+        self.assertIn("ru_utime", rtrack("rusage", "--pid", str(os.getpid())).stdout)
+        for command, words in (("attach", ["--timeout"]),
+                               ("rusage", ["-f", "--format", "--pid", "--children", "--thread"])):
             for word in words:
                 self.assertIn(f"Fl {word[1:]}", old)
                 self.assertNotRegex(rtrack(command, "--help").stdout, f" {word}[ \\n]", word)

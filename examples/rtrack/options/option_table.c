@@ -69,7 +69,8 @@ static const struct option_row rows[] = {
 	  "write the calls to FILE, or - for standard output" },
 	{ 'f', FOR_TRACE, OPTION_WRITE, "format", "FORMAT",
 	  "text, jsonl, tracee or tracee-v1beta1; default by the suffix of FILE" },
-	{ KEY_JSON, FOR_INFO, OPTION_WRITE, "json", NULL, "write one JSON object" },
+	{ 'o', FOR_RUSAGE, OPTION_WRITE, "output", "FILE", "write the fields to FILE" },
+	{ KEY_JSON, FOR_RUSAGE | FOR_INFO, OPTION_WRITE, "json", NULL, "write one JSON object" },
 	{ KEY_LIST_FIELDS, FOR_INFO, OPTION_WRITE, "fields", NULL,
 	  "list the fields that a series can have" },
 	{ KEY_SUMMARY, FOR_SERIES, OPTION_SHOW, "summary", "FORM", "text, json, markdown or none" },
@@ -104,11 +105,10 @@ static const struct option_row rows[] = {
 	{ 'h', FOR_ALL, OPTION_HELP, "help", NULL, "show this help and exit" },
 	{ 'V', FOR_ALL, OPTION_HELP, "version", NULL, "show the version and exit" },
 	{ KEY_TIMEOUT, FOR_ATTACH, OPTION_OLD, "timeout", "TIME", "--wait=TIME" },
-	{ 'f', FOR_RUSAGE, OPTION_WRITE, "format", "FORMAT", "text or json" },
-	{ KEY_CHILDREN, FOR_RUSAGE, OPTION_FOLLOW, "children", NULL,
-	  "show the children that rtrack waited for" },
-	{ KEY_THREAD, FOR_RUSAGE, OPTION_FOLLOW, "thread", NULL, "show the calling thread" },
-	{ KEY_PID, FOR_RUSAGE, OPTION_FOLLOW, "pid", "PID", "show this process" },
+	{ 'f', FOR_RUSAGE, OPTION_OLD, "format", "FORMAT", "text or json" },
+	{ KEY_PID, FOR_RUSAGE, OPTION_OLD, "pid", "PID", "a process id" },
+	{ KEY_CHILDREN, FOR_RUSAGE, OPTION_OLD, "children", NULL, "the children of rtrack" },
+	{ KEY_THREAD, FOR_RUSAGE, OPTION_OLD, "thread", NULL, "the calling thread of rtrack" },
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
