@@ -633,8 +633,7 @@ class Unwritable(Fake):
         os.read(reader, 1000)
         os.close(reader)
         _, output = process.communicate(timeout=PATIENCE_S)
-        self.assertEqual(process.returncode, 1)
-        self.assertIn("standard output", output)
+        self.assertEqual((process.returncode, output), (1, ""))
 
     def test_closed_pipe_lets_command_finish(self) -> None:
         mark = self.dir / "mark"

@@ -174,7 +174,7 @@ static const struct target_kind {
 } target_kinds[TARGET_KINDS] = {
 	{ "process", target_find_process, attach_to, target_explain_process },
 	{ "cgroup", target_find_cgroup, attach_to_cgroup, NULL },
-	{ "unit", target_find_unit, attach_to_cgroup, NULL },
+	{ "unit", target_find_unit, attach_to_cgroup, target_explain_unit },
 	{ "container", target_find_container, attach_to_cgroup, NULL },
 };
 

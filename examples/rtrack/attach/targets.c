@@ -214,6 +214,14 @@ void target_explain_process(const char *word)
 		     m.count > LISTED_MAX ? ", ..." : "");
 }
 
+void target_explain_unit(const char *name)
+{
+	(void)name;
+	if (access("/run/systemd/system", F_OK) < 0)
+		warn("systemd does not run here, and makes no cgroups for units; --cgroup follows "
+		     "any cgroup, --name a process");
+}
+
 /* --- Cgroups. --- */
 
 struct search {

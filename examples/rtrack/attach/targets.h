@@ -23,6 +23,9 @@ int target_find_process(const char *regex, int watch, char pid[TARGET_PATH_MAX])
 /* Say what a name is, and list the processes that have the expression in their command line. */
 void target_explain_process(const char *regex);
 
+/* Say if there can be no unit. */
+void target_explain_unit(const char *name);
+
 /* Whether a process has a name that matches, still. */
 bool target_is_process(const char *regex, int32_t pid);
 

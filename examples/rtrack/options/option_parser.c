@@ -2,7 +2,9 @@
 /* Parses arguments by the table of options. */
 #include "option_parser.h"
 
+#include <ctype.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "option_table.h"
 #include "option_values.h"
 #include "options_check.h"
+#include "process/program.h"
 #include "summary/template.h"
 #include "text/message.h"
 #include "text/text.h"
@@ -112,6 +115,28 @@ static bool is_no_option(const struct option_row *row)
 	return false;
 }
 
+/* Returns false if the next word is the unit of a number. E.g.: "-i 100 ms". A program of such a
+ * name may be what is run. */
+static bool has_own_unit(const struct options *o, const struct option_row *row, const char *next)
+{
+	struct options tried = *o;
+	char joined[NAME_MAX], path[PATH_MAX];
+	size_t len;
+	const char *kind = option_row_argument(row, &len);
+
+	if (!next || !isalpha((unsigned char)*next) ||
+	    (strncmp(kind, "TIME", len) != 0 && strncmp(kind, "SIZE", len) != 0))
+		return true;
+	snprintf(joined, sizeof(joined), "%s%s", optarg, next);
+	if (option_set_value(&tried, row->key, joined) < 0 ||
+	    (o->command->bit & (FOR_RUN | FOR_TRACE) &&
+	     program_find(next, path, sizeof(path)) == 0))
+		return true;
+	warn("invalid %s '%s %s': a number and its unit are one word, as in %s", row->name, optarg,
+	     next, joined);
+	return false;
+}
+
 /* Parse one option. Returns true to go on, or false and the exit code. */
 static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned known, int key,
                       char **argv, int *exit_code)
@@ -147,7 +172,7 @@ static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned 
 	}
 	if (!optarg)
 		optarg = take_when(argv);
-	if (!is_no_option(row) || !is_first(tables, row)) {
+	if (!is_no_option(row) || !is_first(tables, row) || !has_own_unit(o, row, argv[optind])) {
 		*exit_code = option_parser_try_help(o->command);
 		return false;
 	}

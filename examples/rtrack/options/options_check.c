@@ -58,14 +58,61 @@ static bool check_template(const struct options *o)
 	return false;
 }
 
+/* Returns the suffix of a name if it is one of these, or NULL. */
+static const char *find_suffix(const char *name, const char *const *suffixes)
+{
+	const char *suffix = NULL;
+
+	for (; *suffixes && !suffix; suffixes++) {
+		if (has_suffix(name, *suffixes))
+			suffix = *suffixes;
+	}
+	return suffix;
+}
+
+/* Refuse a name that promises what is not written. forms: what is; has_form: it was asked for. */
+static bool check_suffix(const char *option, const char *name, const char *forms, bool has_form)
+{
+	static const char *const packed[] = { ".gz", ".xz", ".zst", ".bz2", ".lz4", ".zip", NULL };
+	static const char *const foreign[] = { ".parquet", ".arrow",  ".feather", ".avro",
+		                               ".orc",     ".h5",     ".xlsx",    ".ods",
+		                               ".db",      ".sqlite", ".tsv",     ".xml",
+		                               ".yaml",    ".yml",    ".html",    ".pdf",
+		                               ".ndjson",  NULL };
+	const char *suffix = name ? find_suffix(name, packed) : NULL;
+
+	if (suffix)
+		warn("%s '%s': rtrack compresses nothing: leave '%s' out, and compress the file "
+		     "afterwards",
+		     option, name, suffix);
+	else if (name && !has_form && (suffix = find_suffix(name, foreign)))
+		warn("%s '%s': rtrack writes no %s: %s", option, name, suffix, forms);
+	return !suffix;
+}
+
 /* Rows are JSON Lines. A file with the suffix of JSON is expected to be one value. */
-static bool check_suffix(const char *option, const char *name, bool has_format)
+static bool check_rows(const char *option, const char *name, const char *forms, bool has_format)
 {
 	if (!name || has_format || !has_suffix(name, ".json"))
-		return true;
-	warn("%s '%s': rows are not one JSON value: name it *.jsonl for JSON Lines or *.csv%s",
-	     option, name, strcmp(option, "--processes") == 0 ? "" : ", or give --format");
+		return check_suffix(option, name, forms, has_format);
+	warn("%s '%s': rows are not one JSON value: %s", option, name, forms);
 	return false;
+}
+
+static bool check_files(const struct options *o)
+{
+	static const char series[] = "name it *.jsonl for JSON Lines or *.csv, or give --format";
+	static const char calls[] = "name it *.jsonl for JSON Lines, or give --format";
+	static const char list[] = "name it *.jsonl for JSON Lines or *.csv";
+	static const char summary[] = "name it *.json or *.md, or give --summary";
+
+	if (o->command->bit == FOR_RUSAGE)
+		return check_suffix("--output", o->output, "give --json for JSON", o->as_json);
+	return check_rows("--output", o->output, o->command->bit == FOR_TRACE ? calls : series,
+	                  o->format || o->trace_format) &&
+	       check_rows("--processes", o->processes, list, false) &&
+	       check_suffix("--meta", o->meta, "it is JSON: name it *.json", false) &&
+	       check_suffix("--summary-file", o->summary_file, summary, o->has_summary_form);
 }
 
 /* A default that another subcommand can use is left alone. E.g.: RTRACK_OPTIONS has a field of
@@ -105,10 +152,6 @@ static bool check_network(const struct options *o)
 
 bool options_complete(struct options *o)
 {
-	bool has_format = o->format || o->trace_format;
-
 	leave_defaults_of_others(o);
-	return check_network(o) && choose_summary(o) && check_template(o) &&
-	       check_suffix("--output", o->output, has_format) &&
-	       check_suffix("--processes", o->processes, false);
+	return check_network(o) && check_files(o) && choose_summary(o) && check_template(o);
 }

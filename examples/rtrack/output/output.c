@@ -142,8 +142,10 @@ int output_flush(struct output *o)
 		err = write_all(o->fd, o->text.data, o->text.len, &written);
 	if (err < 0) {
 		o->is_torn = !remove_torn_row(o, torn_part(o->text.data, written));
-		warn("cannot write %s%s%s: %s; the %s ends here", quote, o->name, quote,
-		     error_words(err), o->what);
+		/* A reader that has enough is no trouble. E.g.: rtrack system | head. */
+		if (err != -EPIPE || o->fd != STDOUT_FILENO)
+			warn("cannot write %s%s%s: %s; the %s ends here", quote, o->name, quote,
+			     error_words(err), o->what);
 		o->failed = true;
 		output_close(o);
 	}

@@ -139,6 +139,25 @@ static bool lacks_interpreter(const char *name, char *interpreter, size_t size)
 	return false;
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Returns true for a command line in quotes. E.g.: 'ls -l', 'cd src && make'. */
+static bool is_command_line(const char *name)
+{
+	size_t len = strcspn(name, " \t");
+	char first[PATH_BYTES], path[PATH_BYTES];
+
+	if (!name[len] || len >= sizeof(first))
+		return false;
+	snprintf(first, sizeof(first), "%.*s", (int)len, name);
+	return strpbrk(name, "|&;<>$") || program_find(first, path, sizeof(path)) == 0;
+}
+
 void program_report_failed_start(const char *name, int err)
 {
 	char interpreter[256];
@@ -147,6 +166,12 @@ void program_report_failed_start(const char *name, int err)
 	    lacks_interpreter(name, interpreter, sizeof(interpreter)))
 		warn("cannot run '%s': its interpreter '%s' is missing or cannot be executed", name,
 		     interpreter);
+	else if (err == -EACCES && is_directory(name))
+		warn("cannot run '%s': it is a directory", name);
+	else if (err == -ENOENT && is_command_line(name))
+		warn("cannot run '%s': its quotes make it one word; leave them out, or write "
+		     "sh -c '...'",
+		     name);
 	else
 		warn("cannot run '%s': %s", name, start_error_words(name, err));
 }
