@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -29,7 +30,6 @@
 #include "text/units.h"
 
 #define PEAK_POLL_NS (NS_PER_S / 50) /* shortest time between two peak polls */
-#define TARGET_KINDS 4               /* that options name */
 #define TARGET_NAP_NS 50000000       /* between two looks for one */
 #define PEAK_POLL_COST_FACTOR 200    /* that time is at least so many times the CPU cost */
 
@@ -52,12 +52,23 @@ struct attach {
 	struct live live;
 	struct ticker ticker;
 	int64_t start_ns, next_peak_poll;
-	char found[TARGET_KINDS][TARGET_PATH_MAX]; /* what the options name */
+	struct target target; /* what the option names that does, if any */
+	struct text found;    /* all of it, each with a NUL behind it */
 };
 
 static struct rt_opts tracker_opts(const struct attach *a, uint32_t kind)
 {
 	return follow_tracker_opts(a->options, kind, wanted_domains(a->options, &a->series, kind));
+}
+
+static void free_arrays(struct attach *a)
+{
+	free(a->trees);
+	free(a->pidfds);
+	free(a->cgroups);
+	free(a->is_finished);
+	free(a->tops);
+	free(a->command_lines);
 }
 
 static bool is_attached(const struct attach *a, int32_t pid)
@@ -67,11 +78,6 @@ static bool is_attached(const struct attach *a, int32_t pid)
 			return true;
 	}
 	return false;
-}
-
-static bool has_other_name(const struct attach *a, int32_t pid)
-{
-	return !target_is_process(a->options->name, pid);
 }
 
 /* Attach to the process that word names. Returns 0 or an exit code, or TARGET_MISSING for one that
@@ -102,7 +108,8 @@ static int attach_to(struct attach *a, const char *word)
 	err = rt_pid_tracker_new(&tracker, (int32_t)pid, &opts);
 	making_cpu_ns = clock_cpu() - making_cpu_ns;
 	/* It may have ended since it was found, or have another program by now. */
-	if (a->options->name && (err == -ESRCH || (err == 0 && has_other_name(a, (int32_t)pid)))) {
+	if (a->options->name &&
+	    (err == -ESRCH || (err == 0 && !target_is_process(&a->target, (int32_t)pid)))) {
 		rt_tracker_free(err == 0 ? tracker : NULL);
 		return TARGET_MISSING;
 	}
@@ -164,18 +171,12 @@ static int attach_to_cgroup(struct attach *a, const char *name)
 	return 0;
 }
 
-/* What options name. attach() takes what find() has found. Processes come before cgroups, so that
- * the first target has a pid if any has one. */
-static const struct target_kind {
+/* What options name. attach() takes what find() has found. */
+struct target_kind {
 	const char *what;
-	int (*find)(const char *word, int watch, char path[TARGET_PATH_MAX]);
+	int (*find)(const struct target *target, int watch, struct text *found);
 	int (*attach)(struct attach *a, const char *path);
-	void (*explain)(const char *word); /* that nothing is found, or NULL */
-} target_kinds[TARGET_KINDS] = {
-	{ "process", target_find_process, attach_to, target_explain_process },
-	{ "cgroup", target_find_cgroup, attach_to_cgroup, NULL },
-	{ "unit", target_find_unit, attach_to_cgroup, target_explain_unit },
-	{ "container", target_find_container, attach_to_cgroup, NULL },
+	void (*explain)(const struct target *target); /* that nothing is found, or NULL */
 };
 
 /* Whether to look again for a target that is not there yet: after a nap, or as soon as a cgroup is
@@ -195,73 +196,104 @@ static bool waits_for_target(const struct attach *a, int64_t begin_ns, int watch
 	return !signals_end_requested();
 }
 
-/* Find what a word names and attach to it. Returns 0 or an exit code. */
-static int attach_to_word(struct attach *a, const struct target_kind *kind, const char *word,
-                          char path[TARGET_PATH_MAX])
+/* Make room for so many targets. Returns 0 or an exit code. */
+static int reserve(struct attach *a, size_t count)
 {
-	int64_t begin_ns = clock_now();
-	int watch = a->options->wait ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
-	int code;
-
-	do {
-		code = kind->find(word, watch, path);
-		if (code == 0)
-			code = kind->attach(a, path);
-	} while (code == TARGET_MISSING && waits_for_target(a, begin_ns, watch));
-	if (watch >= 0)
-		close(watch);
-	if (code != TARGET_MISSING)
-		return code;
-	if (a->options->wait)
-		warn("no %s '%s' has appeared", kind->what, word);
-	else
-		warn("there is no %s '%s'", kind->what, word);
-	if (kind->explain && !signals_end_requested())
-		kind->explain(word);
-	return a->options->wait && !signals_end_requested() ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
-}
-
-/* Attach to what options name besides pids. Returns 0 or an exit code. */
-static int attach_to_named(struct attach *a)
-{
-	const struct options *o = a->options;
-	const char *const words[TARGET_KINDS] = { o->name, o->cgroup, o->unit, o->container };
-	int code = 0;
-
-	for (int i = 0; code == 0 && i < TARGET_KINDS; i++) {
-		if (words[i])
-			code = attach_to_word(a, &target_kinds[i], words[i], a->found[i]);
-	}
-	return code;
-}
-
-/* How many targets the command line names. */
-static size_t count_targets(const struct options *o)
-{
-	return (size_t)o->operand_count + (o->cgroup != NULL) + (o->unit != NULL) +
-	       (o->container != NULL) + (o->name != NULL);
-}
-
-/* Returns 0 or an exit code. */
-static int attach_to_all(struct attach *a)
-{
-	size_t count = count_targets(a->options);
-	int code = 0;
-
+	free_arrays(a);
 	a->trees = calloc(count, sizeof(*a->trees));
 	a->pidfds = calloc(count, sizeof(*a->pidfds));
 	a->is_finished = calloc(count, sizeof(*a->is_finished));
 	a->cgroups = calloc(count, sizeof(*a->cgroups));
 	a->tops = calloc(count, sizeof(*a->tops));
 	a->command_lines = calloc(count, sizeof(*a->command_lines));
-	if (!a->trees || !a->pidfds || !a->is_finished || !a->cgroups || !a->tops ||
-	    !a->command_lines) {
-		warn("out of memory");
-		return EXIT_BEFORE_START;
+	if (a->trees && a->pidfds && a->is_finished && a->cgroups && a->tops && a->command_lines)
+		return 0;
+	warn("out of memory");
+	return EXIT_BEFORE_START;
+}
+
+/* Attach to what was found, but for what has ended since. Returns 0, an exit code, or
+ * TARGET_MISSING if all has. */
+static int attach_to_found(struct attach *a, const struct target_kind *kind)
+{
+	const char *end = a->found.data + a->found.len;
+	size_t count = 0;
+	int code;
+
+	for (const char *at = a->found.data; at < end; at += strlen(at) + 1)
+		count++;
+	code = reserve(a, count);
+	for (const char *at = a->found.data; code <= 0 && at < end; at += strlen(at) + 1) {
+		int one = kind->attach(a, at);
+
+		code = one > 0 ? one : code;
 	}
+	return code == 0 && a->count == 0 ? TARGET_MISSING : code;
+}
+
+/* Find what an option names and attach to it. Returns 0 or an exit code. */
+static int attach_to_target(struct attach *a, const struct target_kind *kind)
+{
+	int64_t begin_ns = clock_now();
+	int watch = a->options->wait ? inotify_init1(IN_NONBLOCK | IN_CLOEXEC) : -1;
+	int code;
+
+	do {
+		text_free(&a->found);
+		code = kind->find(&a->target, watch, &a->found);
+		if (code == 0)
+			code = attach_to_found(a, kind);
+	} while (code == TARGET_MISSING && waits_for_target(a, begin_ns, watch));
+	if (watch >= 0)
+		close(watch);
+	if (code != TARGET_MISSING)
+		return code;
+	if (a->options->wait)
+		warn("no %s '%s' has appeared", kind->what, a->target.word);
+	else
+		warn("there is no %s '%s'", kind->what, a->target.word);
+	if (kind->explain && !signals_end_requested())
+		kind->explain(&a->target);
+	return a->options->wait && !signals_end_requested() ? EXIT_TIMED_OUT : EXIT_BEFORE_START;
+}
+
+/* Attach to what an option names. Returns 0 or an exit code. */
+static int attach_to_named(struct attach *a)
+{
+	static const struct target_kind process = { "process", target_find_process, attach_to,
+		                                    target_explain_process };
+	static const struct target_kind cgroup = { "cgroup", target_find_cgroup, attach_to_cgroup,
+		                                   NULL };
+	static const struct target_kind unit = { "unit", target_find_unit, attach_to_cgroup,
+		                                 target_explain_unit };
+	static const struct target_kind container = { "container", target_find_container,
+		                                      attach_to_cgroup, target_explain_container };
+	const struct options *o = a->options;
+
+	a->target = (struct target){ .is_full = o->full,
+		                     .is_all = o->all && o->name,
+		                     .has_others = o->no_children };
+	if ((a->target.word = o->name))
+		return attach_to_target(a, &process);
+	if ((a->target.word = o->cgroup))
+		return attach_to_target(a, &cgroup);
+	if ((a->target.word = o->unit))
+		return attach_to_target(a, &unit);
+	a->target.word = o->container;
+	return attach_to_target(a, &container);
+}
+
+/* Returns 0 or an exit code. */
+static int attach_to_all(struct attach *a)
+{
+	int code;
+
+	if (a->options->operand_count == 0)
+		return attach_to_named(a);
+	code = reserve(a, (size_t)a->options->operand_count);
 	for (int i = 0; code == 0 && i < a->options->operand_count; i++)
 		code = attach_to(a, a->options->operands[i]);
-	return code == 0 ? attach_to_named(a) : code;
+	return code;
 }
 
 /* Open the outputs before the wait for a target, which may be long. Returns 0 or an exit code. */
@@ -499,7 +531,8 @@ static int attach(struct attach *a)
 /* Returns what is wrong with the options, or NULL. */
 static const char *find_problem(const struct options *o)
 {
-	size_t named = count_targets(o) - (size_t)o->operand_count;
+	int named =
+	    (o->cgroup != NULL) + (o->unit != NULL) + (o->container != NULL) + (o->name != NULL);
 	bool is_cgroup = o->cgroup || o->unit || o->container;
 
 	if (named + (o->operand_count > 0) == 0)
@@ -513,6 +546,9 @@ static const char *find_problem(const struct options *o)
 	if (o->wait && !o->defaults.wait && named == 0)
 		return "--wait needs --name, --unit, --container or --cgroup: a process id is "
 		       "there or not";
+	if (!o->name && ((o->full && !o->defaults.full) || (o->all && !o->defaults.all)))
+		return o->full && !o->defaults.full ? "--full needs --name"
+		                                    : "--all needs --name: all processes with it";
 	if (is_cgroup && o->no_children && !o->defaults.no_children)
 		return "--no-children needs a process: a cgroup is followed with all that is in it";
 	return NULL;
@@ -547,11 +583,7 @@ int command_attach(const struct options *options)
 	}
 	rt_tracker_free(a.system_tracker);
 	live_free(&a.live);
-	free(a.trees);
-	free(a.pidfds);
-	free(a.cgroups);
-	free(a.is_finished);
-	free(a.tops);
-	free(a.command_lines);
+	free_arrays(&a);
+	text_free(&a.found);
 	return code;
 }

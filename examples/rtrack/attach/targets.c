@@ -17,15 +17,19 @@
 
 #include <rtrack/rtrack.h>
 
+#include "container_name.h"
+#include "follow/clock.h"
 #include "process/cgroup_mounts.h"
 #include "process/command_line.h"
 #include "process/tree.h"
 #include "text/columns.h"
 #include "text/message.h"
+#include "text/units.h"
 
-#define ID_LENGTH 64  /* of a container, in hexadecimal digits */
-#define DEPTH_MAX 16  /* of cgroups */
-#define LISTED_MAX 10 /* matches that a message lists */
+#define PATH_BYTES 1024 /* of a cgroup */
+#define ID_LENGTH 64    /* of a container, in hexadecimal digits */
+#define DEPTH_MAX 16    /* of cgroups */
+#define LISTED_MAX 10   /* matches that a message lists in full */
 #define WATCHES_MAX 1024
 
 #define SHOWN_COLUMNS 60 /* of the command line of each */
@@ -34,29 +38,38 @@
 
 struct matches {
 	size_t count;
-	char first[TARGET_PATH_MAX]; /* as it is used */
-	char list[1200];             /* for a message */
+	struct text found; /* as they are used, each with a NUL behind it */
+	struct text list;  /* for a message */
 };
 
 static void add_match(struct matches *m, const char *text, const char *shown)
 {
-	size_t len = strlen(m->list);
-
-	if (m->count == 0)
-		snprintf(m->first, sizeof(m->first), "%s", text);
-	if (m->count < LISTED_MAX)
-		snprintf(m->list + len, sizeof(m->list) - len, "%s%s", m->count ? ", " : "", shown);
+	text_bytes(&m->found, text, strlen(text) + 1);
+	text_printf(&m->list, "%s%s", m->count ? ", " : "", shown);
 	m->count++;
 }
 
-static int check_matches(const struct matches *m, const char *what, const char *word)
+/* Frees what was found, if it does not go to the caller. */
+static int take_matches(struct matches *m, const char *what, const struct target *target,
+                        struct text *found)
 {
-	if (m->count == 0)
-		return TARGET_MISSING;
-	if (m->count > 1)
-		warn("%s '%s' has %zu matches: %s%s; name one of them", what, word, m->count,
-		     m->list, m->count > LISTED_MAX ? ", ..." : "");
-	return m->count == 1 ? 0 : EXIT_BEFORE_START;
+	bool is_wanted = m->count == 1 || (m->count > 1 && target->is_all);
+	int code = m->count == 0 ? TARGET_MISSING : is_wanted ? 0 : EXIT_BEFORE_START;
+
+	if (m->found.is_short || m->list.is_short) {
+		warn("out of memory");
+		code = EXIT_BEFORE_START;
+	} else if (code > 0) {
+		warn("%s '%s' has %zu matches: %s; name one of them%s", what, target->word,
+		     m->count, m->list.data,
+		     strcmp(what, "process") == 0 ? " by its number, or give --all" : "");
+	}
+	if (code == 0)
+		*found = m->found;
+	else
+		text_free(&m->found);
+	text_free(&m->list);
+	return code;
 }
 
 /* --- Processes. --- */
@@ -101,26 +114,45 @@ static bool has_name(const regex_t *regex, int32_t pid, char *name, size_t size)
 	return matches_whole(regex, name) || (*file && matches_whole(regex, file));
 }
 
-bool target_is_process(const char *word, int32_t pid)
+/* Whether the expression is in the command line, as pgrep(1) -f has it. A kernel thread has a name
+ * alone. */
+static bool is_in_command_line(const regex_t *regex, int32_t pid)
 {
-	regex_t regex;
-	char name[64];
+	char **words = command_line_read(pid), name[64] = "";
+	struct text line = { 0 };
 	bool is_match;
 
-	if (regcomp(&regex, word, REG_EXTENDED))
-		return false;
-	is_match = has_name(&regex, pid, name, sizeof(name));
-	regfree(&regex);
+	for (size_t i = 0; words && words[i]; i++)
+		text_printf(&line, "%s%s", i ? " " : "", words[i]);
+	if (!words)
+		read_line(pid, "comm", name, sizeof(name));
+	is_match = regexec(regex, line.len > 0 ? line.data : name, 0, NULL, 0) == 0;
+	text_free(&line);
+	free(words);
 	return is_match;
 }
 
-static void add_process(struct matches *m, int32_t pid, const char *name)
+/* What has started rtrack has the expression in its command line, too. E.g.: sh -c "rtrack attach
+ * --full --name job". */
+static bool is_process(const struct target *target, const regex_t *regex, int32_t pid)
 {
-	char text[16], shown[600];
+	char name[64];
 
-	snprintf(text, sizeof(text), "%" PRId32, pid);
-	snprintf(shown, sizeof(shown), "%" PRId32 " (%s)", pid, name);
-	add_match(m, text, shown);
+	if (target->is_full)
+		return is_in_command_line(regex, pid) && !tree_is_ours(pid);
+	return has_name(regex, pid, name, sizeof(name));
+}
+
+bool target_is_process(const struct target *target, int32_t pid)
+{
+	regex_t regex;
+	bool is_match;
+
+	if (regcomp(&regex, target->word, REG_EXTENDED))
+		return false;
+	is_match = is_process(target, &regex, pid);
+	regfree(&regex);
+	return is_match;
 }
 
 /* Cut before a character. In another locale, columns_fit() may end in one of UTF-8. */
@@ -132,91 +164,125 @@ static void cut(char *text, size_t at)
 }
 
 /* Of several processes of one name, the arguments tell which is meant. E.g.: of "python3". */
-static void match_process(struct matches *m, const regex_t *regex, int32_t pid)
+static void add_process(struct matches *m, int32_t pid)
 {
-	char name[64], **words, shown[400] = "";
+	char text[16], line[400] = "", shown[600], **words;
 
-	if (!has_name(regex, pid, name, sizeof(name)))
-		return;
+	snprintf(text, sizeof(text), "%" PRId32, pid);
 	words = m->count < LISTED_MAX ? command_line_read(pid) : NULL;
-	for (size_t i = 0; words && words[i] && strlen(shown) < sizeof(shown) - 1; i++)
-		snprintf(shown + strlen(shown), sizeof(shown) - strlen(shown), "%s%s", i ? " " : "",
+	for (size_t i = 0; words && words[i] && strlen(line) < sizeof(line) - 1; i++)
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%s", i ? " " : "",
 		         words[i]);
-	if (shown[columns_fit(shown, SHOWN_COLUMNS)])
-		cut(shown, columns_fit(shown, SHOWN_COLUMNS - 3));
-	add_process(m, pid, *shown ? shown : name);
 	free(words);
+	if (line[columns_fit(line, SHOWN_COLUMNS)])
+		cut(line, columns_fit(line, SHOWN_COLUMNS - 3));
+	if (!*line && m->count < LISTED_MAX)
+		read_line(pid, "comm", line, sizeof(line));
+	snprintf(shown, sizeof(shown), *line ? "%s (%s)" : "%s", text, line);
+	add_match(m, text, shown);
 }
 
-/* Match any part of the command line. What has started rtrack has the expression there, too. E.g.:
- * sh -c "rtrack attach --name job". */
-static void match_command_line(struct matches *m, const regex_t *regex, int32_t pid)
+struct pids {
+	int32_t *at;
+	size_t count;
+};
+
+static int add_pid(struct pids *pids, int32_t pid)
 {
-	char **words = command_line_read(pid), name[64];
-	bool is_match = false;
+	int32_t *more = realloc(pids->at, (pids->count + 1) * sizeof(*more));
 
-	for (size_t i = 0; words && words[i] && !is_match; i++)
-		is_match = regexec(regex, words[i], 0, NULL, 0) == 0;
-	free(words);
-	if (is_match && !tree_is_ours(pid) && read_line(pid, "comm", name, sizeof(name)))
-		add_process(m, pid, name);
+	if (!more)
+		return -ENOMEM;
+	pids->at = more;
+	pids->at[pids->count++] = pid;
+	return 0;
 }
 
-static void match_all(struct matches *m, const regex_t *regex,
-                      void (*match)(struct matches *m, const regex_t *regex, int32_t pid))
+/* Find the processes that match, in the order of /proc. */
+static int list_processes(const struct target *target, const regex_t *regex, struct pids *out)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
+	int err = 0;
 
-	while (proc && (entry = readdir(proc))) {
+	while (proc && err == 0 && (entry = readdir(proc))) {
 		long number = strtol(entry->d_name, NULL, 10);
 
-		if (isdigit((unsigned char)entry->d_name[0]) && number != getpid())
-			match(m, regex, (int32_t)number);
+		if (isdigit((unsigned char)entry->d_name[0]) && number != getpid() &&
+		    is_process(target, regex, (int32_t)number))
+			err = add_pid(out, (int32_t)number);
 	}
 	if (proc)
 		closedir(proc);
+	return err;
 }
 
-int target_find_process(const char *word, int watch, char pid[TARGET_PATH_MAX])
+/* E.g.: of the workers of nginx. They are followed with the process that has started them. */
+static bool descends_from_another(const struct pids *pids, int32_t pid)
+{
+	for (size_t i = 0; i < pids->count; i++) {
+		if (pids->at[i] != pid && tree_descends(pid, pids->at[i]))
+			return true;
+	}
+	return false;
+}
+
+static int match_processes(const struct target *target, const regex_t *regex, struct matches *m)
+{
+	bool has_all = target->is_all && target->has_others;
+	struct pids pids = { 0 };
+	int err = list_processes(target, regex, &pids);
+
+	for (size_t i = 0; err == 0 && i < pids.count; i++) {
+		if (has_all || !descends_from_another(&pids, pids.at[i]))
+			add_process(m, pids.at[i]);
+	}
+	free(pids.at);
+	return err;
+}
+
+int target_find_process(const struct target *target, int watch, struct text *found)
 {
 	struct matches m = { 0 };
 	regex_t regex;
 	char wrong[200];
-	int err = regcomp(&regex, word, REG_EXTENDED);
+	int err = regcomp(&regex, target->word, REG_EXTENDED);
 
 	(void)watch;
 	if (err) {
 		regerror(err, &regex, wrong, sizeof(wrong));
-		warn("invalid name '%s': %s", word, wrong);
+		warn("invalid name '%s': %s", target->word, wrong);
 		return EXIT_USAGE;
 	}
-	match_all(&m, &regex, match_process);
+	m.found.is_short = match_processes(target, &regex, &m) < 0;
 	regfree(&regex);
-	memcpy(pid, m.first, TARGET_PATH_MAX);
-	return check_matches(&m, "process", word);
+	return take_matches(&m, "process", target, found);
 }
 
-void target_explain_process(const char *word)
+void target_explain_process(const struct target *target)
 {
+	const struct target full = { .word = target->word, .is_full = true };
 	struct matches m = { 0 };
 	regex_t regex;
 
+	if (target->is_full)
+		return;
 	warn("the expression has to match the whole name in /proc/PID/comm, which has at most 15 "
 	     "bytes, or the whole file name of the first argument; 'python3 job.py' has the name "
 	     "python3, './job.py' has both");
-	if (regcomp(&regex, word, REG_EXTENDED | REG_NOSUB))
+	if (regcomp(&regex, target->word, REG_EXTENDED | REG_NOSUB))
 		return;
-	match_all(&m, &regex, match_command_line);
+	match_processes(&full, &regex, &m);
 	regfree(&regex);
-	if (m.count > 0)
-		warn("'%s' is in the command line of %s%s", word, m.list,
-		     m.count > LISTED_MAX ? ", ..." : "");
+	if (m.count > 0 && !m.list.is_short)
+		warn("--full finds '%s' in the command line of %s", target->word, m.list.data);
+	text_free(&m.found);
+	text_free(&m.list);
 }
 
-void target_explain_unit(const char *name)
+void target_explain_unit(const struct target *target)
 {
-	(void)name;
+	(void)target;
 	if (access("/run/systemd/system", F_OK) < 0)
 		warn("systemd does not run here, and makes no cgroups for units; --cgroup follows "
 		     "any cgroup, --name a process");
@@ -228,8 +294,8 @@ struct search {
 	bool (*matches)(const char *name, const char *word);
 	const char *word;
 	struct matches found;
-	char path[TARGET_PATH_MAX]; /* below the mount */
-	int watch;                  /* inotify, or -1 */
+	char path[PATH_BYTES]; /* below the mount */
+	int watch;             /* inotify, or -1 */
 	unsigned watches;
 };
 
@@ -237,7 +303,7 @@ struct search {
  * one another, the outer one is meant. */
 static bool is_known(const struct search *s)
 {
-	return s->found.count > 0 && strcmp(s->found.first, s->path) == 0;
+	return s->found.count > 0 && strcmp(s->found.found.data, s->path) == 0;
 }
 
 static void search_below(struct search *s, int fd, int depth)
@@ -279,7 +345,7 @@ static void search_below(struct search *s, int fd, int depth)
 }
 
 /* In the first hierarchy that has a match, v2 before v1. */
-static int search_mounts(struct search *s, const char *what)
+static void search_mounts(struct search *s)
 {
 	struct cgroup_mount mount;
 
@@ -297,7 +363,6 @@ static int search_mounts(struct search *s, const char *what)
 		if (list)
 			fclose(list);
 	}
-	return check_matches(&s->found, what, s->word);
 }
 
 /* "cron" is "cron.service", as systemctl(1) has it. */
@@ -325,20 +390,12 @@ static bool is_container(const char *name, const char *word)
 	return false;
 }
 
-static int find_cgroup(struct search *s, const char *what, char path[TARGET_PATH_MAX])
-{
-	int code = search_mounts(s, what);
-
-	memcpy(path, s->found.first, TARGET_PATH_MAX);
-	return code;
-}
-
 /* Watch the directories that are on the way to a cgroup, in all hierarchies, from above. */
 static void watch_parents(const char *name, int watch)
 {
 	FILE *list = cgroup_mounts_open();
 	struct cgroup_mount mount;
-	char path[sizeof(mount.point) + TARGET_PATH_MAX];
+	char path[sizeof(mount.point) + PATH_BYTES];
 
 	while (list && cgroup_mounts_next(list, &mount)) {
 		const char *end = name + strspn(name, "/");
@@ -356,34 +413,69 @@ static void watch_parents(const char *name, int watch)
 		fclose(list);
 }
 
-int target_find_cgroup(const char *name, int watch, char path[TARGET_PATH_MAX])
+int target_find_cgroup(const struct target *target, int watch, struct text *found)
 {
 	const struct rt_opts opts = { .size = sizeof(opts), .want = RT_HAS_CPU };
 	struct rt_tracker *tracker;
 	int err;
 
 	if (watch >= 0)
-		watch_parents(name, watch);
-	err = rt_cgroup_tracker_new(&tracker, name, &opts);
+		watch_parents(target->word, watch);
+	err = rt_cgroup_tracker_new(&tracker, target->word, &opts);
 	rt_tracker_free(tracker);
-	snprintf(path, TARGET_PATH_MAX, "%s", name);
+	text_bytes(found, target->word, strlen(target->word) + 1);
 	return err == -ENOENT ? TARGET_MISSING : 0;
 }
 
-int target_find_unit(const char *name, int watch, char path[TARGET_PATH_MAX])
+int target_find_unit(const struct target *target, int watch, struct text *found)
 {
-	struct search s = { .matches = is_unit, .word = name, .watch = watch };
+	struct search s = { .matches = is_unit, .word = target->word, .watch = watch };
 
-	return find_cgroup(&s, "unit", path);
+	search_mounts(&s);
+	return take_matches(&s.found, "unit", target, found);
 }
 
-int target_find_container(const char *id, int watch, char path[TARGET_PATH_MAX])
+static bool is_id(const char *word)
 {
-	struct search s = { .matches = is_container, .word = id, .watch = watch };
+	return *word && !word[strspn(word, "0123456789abcdef")];
+}
 
-	if (!*id || strspn(id, "0123456789abcdef") != strlen(id)) {
-		warn("invalid container '%s': an id has hexadecimal digits alone", id);
+/* While rtrack waits for a container, the engines are asked once a second. */
+static bool ask_for_id(const char *name, bool is_waiting, char id[CONTAINER_ID_BYTES])
+{
+	static int64_t next_ns;
+	int64_t now = clock_now();
+
+	if (is_waiting && now < next_ns)
+		return false;
+	next_ns = now + NS_PER_S;
+	return container_name_ask(name, id);
+}
+
+int target_find_container(const struct target *target, int watch, struct text *found)
+{
+	struct search s = { .matches = is_container, .word = target->word, .watch = watch };
+	char id[CONTAINER_ID_BYTES];
+
+	if (!container_name_is_valid(target->word)) {
+		warn("invalid container '%s': an id or a name has letters and digits, '_', '.' and "
+		     "'-' alone",
+		     target->word);
 		return EXIT_USAGE;
 	}
-	return find_cgroup(&s, "container", path);
+	/* Without an id, too, directories are watched. */
+	if (is_id(target->word) || watch >= 0)
+		search_mounts(&s);
+	if (s.found.count == 0 && ask_for_id(target->word, watch >= 0, id)) {
+		s.word = id;
+		search_mounts(&s);
+	}
+	return take_matches(&s.found, "container", target, found);
+}
+
+void target_explain_container(const struct target *target)
+{
+	if (!is_id(target->word))
+		warn("docker and podman know the names of containers: neither has this one, or may "
+		     "tell this user");
 }

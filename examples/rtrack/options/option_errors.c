@@ -130,7 +130,7 @@ static const char *valid_argument(const struct option_row *row)
 		{ "TEXT", "a text" },
 		{ "NAMES", "names, separated by commas" },
 		{ "PATH", "the path of a cgroup" },
-		{ "ID", "the id of a container, or its beginning" },
+		{ "ID", "the name of a container, or its id or the beginning of that" },
 		{ "NAME", "the name of a unit" },
 		{ "REGEX", "a regular expression" },
 		{ "DIR", "a directory with proc in it" },

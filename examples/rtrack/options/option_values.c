@@ -325,6 +325,9 @@ void option_set_flag(struct options *o, int key)
 	case KEY_ALL:
 		o->all = true;
 		break;
+	case KEY_FULL:
+		o->full = true;
+		break;
 	case KEY_WAIT:
 		o->wait = true;
 		break;

@@ -71,8 +71,9 @@ struct options {
 	uint32_t calls;                               /* RT_TRACE_CALL_ bits; 0: not given */
 	uint32_t back_end;                            /* RT_TRACE_BACK_END_ value */
 	uint64_t ring_bytes;                          /* 0: not given */
-	bool all, live_children;                      /* trace */
-	bool wait;                                    /* attach */
+	bool all;                                     /* trace, attach */
+	bool live_children;                           /* trace */
+	bool wait, full;                              /* attach */
 	const char *cgroup, *unit, *container, *name; /* attach; NULL: not given */
 	const char *root, *netns;                     /* system; NULL: not given */
 	/* run: limits besides timeout_ns; 0: none. Then how all of them were given. */
@@ -88,7 +89,7 @@ struct options {
 		const struct format *format;
 		const char *fields, *meta, *template;
 		int64_t timeout_ns;
-		bool per_process, append, has_iso_times, wait, no_children, raw;
+		bool per_process, append, has_iso_times, wait, full, all, no_children, raw;
 		bool strict_limits, hard_memory;
 		enum when live;
 	} defaults;

@@ -50,6 +50,8 @@ bool options_parse_environment(struct options *options, int *exit_code)
 	options->defaults.append = options->append;
 	options->defaults.has_iso_times = options->has_iso_times;
 	options->defaults.wait = options->wait;
+	options->defaults.full = options->full;
+	options->defaults.all = options->all;
 	options->defaults.no_children = options->no_children;
 	options->defaults.raw = options->raw;
 	options->defaults.strict_limits = options->strict_limits;

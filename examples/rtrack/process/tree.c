@@ -135,11 +135,14 @@ static int32_t read_parent(int32_t pid)
 	return parent;
 }
 
+bool tree_descends(int32_t pid, int32_t from)
+{
+	while (pid > 1 && pid != from)
+		pid = read_parent(pid);
+	return pid == from;
+}
+
 bool tree_is_ours(int32_t pid)
 {
-	int32_t at = getpid();
-
-	while (at > 1 && at != pid)
-		at = read_parent(at);
-	return at == pid;
+	return tree_descends(getpid(), pid);
 }

@@ -31,6 +31,9 @@ void tree_find_left(struct rt_tracker *tracker, struct tree_left *out);
  * started it, and so itself. */
 bool tree_has_ended(const struct rt_tracker *tracker);
 
+/* Returns true if a process descends from another, or is that. */
+bool tree_descends(int32_t pid, int32_t from);
+
 /* Returns true if rtrack itself descends from this process. */
 bool tree_is_ours(int32_t pid);
 
