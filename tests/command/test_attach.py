@@ -318,13 +318,15 @@ class Attach(Case):
     @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
     def test_io_of_other_user_is_unknown_and_memory_an_estimate(self) -> None:
         target = self.start(["sleep", "30"])
-        words = ["attach", str(target.pid), "-i", "0.05", "--count", "2"]
+        words = ["attach", str(target.pid), "-i", "0.05", "--count", "2", "-f", "csv"]
         try:
             done = rtrack(*words, user=65534, group=65534, extra_groups=[])
         except PermissionError:
             self.skipTest("other users cannot access this build directory")
         self.assertEqual(done.returncode, 0)
-        for row in csv.DictReader(done.stdout.splitlines()):
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        self.assertEqual(len(rows), 2)
+        for row in rows:
             self.assertEqual((row["d_read_bytes"], row["d_write_bytes"]), ("", ""))
             self.assertGreater(int(row["footprint_bytes"]), 0)
             self.assertIn("footprint_bytes", row["estimated"].split())
@@ -379,8 +381,29 @@ print(time.process_time() - before, flush=True)
 
     def test_options_after_pid_are_parsed(self) -> None:
         target = self.start(["sleep", "30"])
-        done = rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2")
+        done = rtrack("attach", str(target.pid), "-q", "-i", "0.05", "--count", "2", "-f", "csv")
         self.assertEqual(len(done.stdout.splitlines()), 3)
+
+    def test_series_is_written_if_it_is_asked_for(self) -> None:
+        words = ["attach", "-i", "0.01", "--count", "1", str(os.getpid())]
+        done = rtrack(*words)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("wall time", done.stderr)
+        for more in (["-o", "-"], ["-f", "csv"], ["--fields", "pid"], ["--per-process"],
+                     ["--meta", self.dir / "meta"]):
+            rows = rtrack(*words, "-q", *more).stdout.splitlines()
+            self.assertGreaterEqual(len(rows), 2, more)
+
+    def test_summary_that_is_asked_for_is_the_output_without_a_series(self) -> None:
+        """So that "rtrack attach --summary json PID | jq" works."""
+        words = ["attach", "-i", "0.01", "--count", "1", str(os.getpid())]
+        done = rtrack(*words, "--summary", "json")
+        self.assertEqual((json.loads(done.stdout)["pid"], done.stderr), (os.getpid(), ""))
+        done = rtrack(*words, "--template", "{pid}")
+        self.assertEqual((done.stdout, done.stderr), (f"{os.getpid()}\n", ""))
+        done = rtrack(*words, "--summary", "json", "-f", "csv")
+        self.assertEqual(json.loads(done.stderr)["pid"], os.getpid())
+        self.assertTrue(done.stdout.startswith("timestamp,"))
 
     def test_memory_matches_smaps_rollup(self) -> None:
         target = self.start(python("x = b'x' * (64 << 20)\nprint('go', flush=True)\ninput()"),

@@ -20,7 +20,7 @@ METHODS = ("auto", "poll", "wait", "cgroup")
 SEVEN = ("sh", "-c", "exit 7")
 # What every subcommand does without much output.
 EACH = (("system", "-q", "-i", "0.05", "--count", "1"),
-        ("attach", "-q", "-i", "0.05", "--count", "1", str(os.getpid())),
+        ("attach", "-q", "-f", "csv", "-i", "0.05", "--count", "1", str(os.getpid())),
         ("info",), ("rusage",))
 
 

@@ -50,7 +50,8 @@ class Environment(Case):
     def test_options_after_operands_are_parsed(self) -> None:
         """getopt_long() starts anew with the rules of attach."""
         target = self.start(["sleep", "30"])
-        done = self.with_options("-q", "attach", str(target.pid), "-i", "0.05", "--count", "2")
+        done = self.with_options("-q", "attach", str(target.pid), "-i", "0.05", "--count", "2",
+                                 "-f", "csv")
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 3), done.stderr)
 
     def test_errors_name_the_variable(self) -> None:

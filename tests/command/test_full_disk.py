@@ -66,7 +66,7 @@ class FullDevice(Case):
                           ["system", "-q", "--count", "1", "-i", "0.01"],
                           ["system", "-q", "--count", "1", "-i", "0.01", "-o", "/dev/null",
                            "--summary-file", "-"],
-                          ["attach", "-q", "--count", "1", "-i", "0.01", pid]):
+                          ["attach", "-q", "-f", "csv", "--count", "1", "-i", "0.01", pid]):
                 done = rtrack(*words, stdout=full)
                 self.assertEqual(done.returncode, 1, words)
                 self.assertRegex(done.stderr, "^rtrack: cannot write standard output: no space")

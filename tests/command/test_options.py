@@ -170,7 +170,8 @@ class Options(Case):
                 (["attach", "--processes", "x", "1"],
                  "'--processes': it is an option of 'rtrack run'"),
                 (["system", "--wait"], "'--wait': it is an option of 'rtrack attach'"),
-                (["run", "--back-end=1", "true"], "'--back-end': it is an option of 'rtrack trace'")):
+                (["run", "--back-end=1", "true"],
+                 "'--back-end': it is an option of 'rtrack trace'")):
             done = rtrack(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(answer, done.stderr.splitlines()[0])

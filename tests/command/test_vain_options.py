@@ -24,7 +24,8 @@ class Refused(Case):
 
     def test_append_needs_a_file(self) -> None:
         for words in (["run", "-a", "true"], ["run", "-a", "-o", "-", "true"],
-                      ["system", "-a", "--count", "1", "-i", "0.01"]):
+                      ["system", "-a", "--count", "1", "-i", "0.01"],
+                      ["attach", "-a", "--count", "1", "-i", "0.01", "1"]):
             self.assertRegex(self.refuse(*words), "--append needs (a file|--output)")
 
     def test_append_to_standard_output_that_is_a_file_is_done(self) -> None:

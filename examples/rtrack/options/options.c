@@ -23,6 +23,14 @@ int options_show_version(void)
 	return 0;
 }
 
+bool options_ask_for_series(const struct options *options)
+{
+	return options->format != options->defaults.format ||
+	       options->fields != options->defaults.fields ||
+	       options->meta != options->defaults.meta ||
+	       options->per_process != options->defaults.per_process;
+}
+
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code)
 {

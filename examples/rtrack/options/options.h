@@ -104,6 +104,9 @@ struct options {
 bool options_parse(struct options *options, const struct command *command, int argc, char **argv,
                    int *exit_code);
 
+/* Returns true if the command line has an option of a series, apart from --output. */
+bool options_ask_for_series(const struct options *options);
+
 /* Print the versions. Returns the exit code. */
 int options_show_version(void);
 

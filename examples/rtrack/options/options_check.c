@@ -33,6 +33,10 @@ static bool choose_summary(struct options *o)
 		o->summary = form_by_file(o->summary_file);
 	else if (!o->summary_file && o->no_summary)
 		o->summary = SUMMARY_NONE;
+	/* Nothing else goes there. E.g.: rtrack attach --summary json PID | jq. */
+	else if (!o->summary_file && o->command->bit == FOR_ATTACH && o->has_summary_form &&
+	         !o->output && !options_ask_for_series(o))
+		o->summary_file = "-";
 	return true;
 }
 

@@ -25,23 +25,17 @@
 /* Missed samples are reported if there are so many, and more than one in so many. */
 enum { NOTABLE_COUNT = 20, NOTABLE_SHARE = 20 };
 
-/* Returns true if the command line has an option of a series, apart from --output. */
-static bool asks_for_series(const struct options *options)
-{
-	return options->format != options->defaults.format ||
-	       options->fields != options->defaults.fields ||
-	       options->meta != options->defaults.meta ||
-	       options->per_process != options->defaults.per_process;
-}
-
 /* Returns the name of the output file, or NULL for no series. run writes a series only with
- * --output, because standard output belongs to the command. The other subcommands write to standard
- * output, except if it is a terminal and no option asks for a series. */
+ * --output, because standard output belongs to the command, and attach only if an option asks for
+ * one. system writes to standard output, except if it is a terminal and no option asks for one. */
 static const char *choose_output(const struct options *options)
 {
+	bool is_system = options->command->bit == FOR_SYSTEM;
+
 	if (options->output || options->command->bit == FOR_RUN)
 		return options->output;
-	return asks_for_series(options) || !isatty(STDOUT_FILENO) ? "-" : NULL;
+	return options_ask_for_series(options) || (is_system && !isatty(STDOUT_FILENO)) ? "-"
+	                                                                                : NULL;
 }
 
 static bool is_per_process(const struct options *options, const struct format *format)
@@ -176,7 +170,7 @@ static const char *find_vain_option(const struct options *o, const struct format
 		       "of their own";
 	if (!is_appended || o->meta || (o->output && strcmp(o->output, "-") != 0))
 		return NULL;
-	if (o->command->bit == FOR_RUN && !o->output)
+	if (!choose_output(o))
 		return "--append needs --output: there is no file";
 	return fstat(STDOUT_FILENO, &st) == 0 && S_ISREG(st.st_mode)
 	           ? NULL
@@ -193,7 +187,7 @@ int series_check(const struct options *options)
 	if (vain)
 		return usage_error(options, vain);
 	if (!choose_output(options)) {
-		if (!asks_for_series(options))
+		if (!options_ask_for_series(options))
 			return 0;
 		snprintf(message, sizeof(message),
 		         "%s needs --output: standard output belongs to the command",
