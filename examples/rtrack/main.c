@@ -37,8 +37,8 @@ static const struct command commands[] = {
 	{ "rusage", FOR_RUSAGE, "[PID | -- COMMAND [ARGUMENT]...]",
 	  "Show the sixteen getrusage(2) fields of a process, or of a command.",
 	  "rtrack rusage $$\n  rtrack rusage -- make", command_rusage },
-	{ "info", FOR_INFO, "", "Show versions, and what can and cannot be measured here.",
-	  "rtrack info --json", command_info },
+	{ "info", FOR_INFO, "", "Show what cannot be measured here, and what that costs.",
+	  "rtrack info -v", command_info },
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };

@@ -256,7 +256,7 @@ class Gpus(Case):
                           ("H200", "0000:3c:00.0", False, 4194304000),
                           ("", "0000:3c:00.0", True, 9),
                           ("H200", "0000:3d:00.0", False, 4194304000)])
-        text = rtrack("info", env=self.environment()).stdout
+        text = rtrack("info", "-v", env=self.environment()).stdout
         self.assertRegex(text, r"\n  H200 +nvidia by NVML, at 0000:3b:00\.0\n")
         self.assertRegex(text, r"\n  MIG-100 +nvidia by NVML, at 0000:3c:00\.0, a partition\n")
 
@@ -272,7 +272,7 @@ class Gpus(Case):
     def test_name_that_is_no_text_is_printable(self) -> None:
         self.script.write_text(TWO + "unterminated nvmlDeviceGetName 1\n")
         self.assertEqual(len(self.info()["gpus"]["devices"][0]["name"]), 63)
-        self.assertNotIn(b"\xff", rtrack("info", env=self.environment()).stdout.encode())
+        self.assertNotIn(b"\xff", rtrack("info", "-v", env=self.environment()).stdout.encode())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests of rtrack info: what can be measured on this system, and reasons for what cannot."""
+"""Tests of rtrack info: what is missing on this system, what can be measured, and why not all."""
 import json
 import os
 import re
@@ -16,11 +16,50 @@ class Info(Case):
         got = json.loads(rtrack("info", "--json").stdout)
         self.assertEqual(got["library"], got["headers"])
         self.assertEqual(got["kernel"]["release"], os.uname().release)
-        output = rtrack("info").stdout
+        output = rtrack("info", "-v").stdout
         if not os.path.exists("/proc/spl/kstat/zfs"):
             self.assertRegex(output, r"ZFS pools +no: There is no ZFS here\.\n")
         for word in (got["library"], os.uname().release, "CPU time", "ZFS pools"):
             self.assertIn(word, output)
+
+    def test_first_lines_say_what_is_missing_and_what_it_costs(self) -> None:
+        got = json.loads(rtrack("info", "--json").stdout)
+        methods, back_ends = got["command"]["accounting"], got["trace"]
+        lines = rtrack("info").stdout.splitlines()
+        self.assertLessEqual(len(lines), 5)
+        self.assertEqual([line for line in lines if len(line) > 80], [])
+        self.assertRegex(lines[0], "^missing  ")
+        self.assertRegex(lines[-2], "^works    run by " + got["command"]["accounting_default"])
+        self.assertIn(f", Linux {os.uname().release}; ", lines[-1])
+        self.assertTrue(lines[-1].endswith("rtrack info -v"))
+        losses = "\n".join(lines)
+        more = re.search(r"(\d+) more missing", losses)
+        for is_missing, words in (
+                (got["command"]["accounting_default"] == "wait", "a cgroup per command: run may"),
+                (methods["bpf"]["available"] == "no", "BPF programs: attach misses"),
+                (got["command"]["process_events"]["available"] == "no", "process events: "),
+                (back_ends["bpf"]["available"] == "no" and
+                 back_ends["ptrace"]["available"] == "yes", "traces by BPF: ")):
+            if is_missing and not more:
+                self.assertIn(f"missing  {words}", losses)
+            elif not is_missing:
+                self.assertNotIn(words, losses)
+        self.assertEqual(rtrack("info", "-v").stdout.splitlines()[:len(lines) - 1], lines[:-1])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_what_other_users_lack_is_missing(self) -> None:
+        try:
+            done = rtrack("info", user=65534, group=65534, extra_groups=[])
+        except PermissionError:
+            self.skipTest("other users cannot access this build directory")
+        lines = done.stdout.splitlines()
+        self.assertEqual(done.returncode, 0)
+        self.assertLessEqual(len(lines), 5)
+        self.assertIn("missing  BPF programs: attach misses what starts and ends between two "
+                      "samples", lines)
+
+    def test_info_names_no_calls_of_the_library(self) -> None:
+        self.assertNotRegex(rtrack("info", "-v").stdout, r"\b(rt_\w+\(|RT_)")
 
     def test_info_counts_fields(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["fields"]
@@ -63,7 +102,7 @@ class Info(Case):
             done = rtrack("run", "-q", "--accounting", name, "true")
             self.assertEqual(done.returncode, 0 if method["available"] == "yes" else 125, name)
             self.assertIn(method["why"] or "", done.stderr)
-            self.assertIn(f"accounting by {name}", rtrack("info").stdout)
+            self.assertIn(f"accounting by {name}", rtrack("info", "-v").stdout)
 
     def test_available_back_ends_trace_and_others_have_a_reason(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["trace"]
@@ -75,11 +114,11 @@ class Info(Case):
             self.assertEqual(back_end["why"] is None, is_available)
             # Behind "cannot trace: " it begins with a small letter, and has no full stop.
             self.assertIn((back_end["why"] or "")[1:].rstrip("."), done.stderr)
-            self.assertIn(f"tracing by {name}", rtrack("info").stdout)
+            self.assertIn(f"tracing by {name}", rtrack("info", "-v").stdout)
 
     def test_cgroup_hierarchies_are_those_of_a_command(self) -> None:
         """A command sees its cgroups in these hierarchies."""
-        info = rtrack("info").stdout
+        info = rtrack("info", "-v").stdout
         got = json.loads(rtrack("info", "--json").stdout)["command"]
         is_available = got["accounting"]["cgroup"]["available"] == "yes"
         self.assertEqual(bool(got["cgroup_hierarchies"]), is_available)

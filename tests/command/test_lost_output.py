@@ -23,7 +23,7 @@ class ShortMemory(Case):
         return done
 
     def test_info_and_rusage_end_with_1_and_print_nothing(self) -> None:
-        for words, limit in ((["info", "--json"], 1500), (["info"], 1500),
+        for words, limit in ((["info", "--json"], 1500), (["info", "-v"], 1500),
                              (["info", "--fields"], 1500), (["info", "--fields", "--json"], 1500),
                              (["rusage", "-f", "json"], 500), (["rusage"], 500)):
             done = self.run_short(*words, limit=limit)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rtrack info: shows versions, what can be measured here, and why the rest cannot. */
+/* rtrack info: shows what is missing here, what can be measured, and why the rest cannot. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include "accounting_methods.h"
 #include "follow/figures.h"
 #include "gpu_info.h"
+#include "info_brief.h"
 #include "info_fields.h"
 #include "options/commands.h"
 #include "text/json.h"
@@ -75,7 +77,9 @@ static void try_tree(struct capability *a)
 
 static void try_system(struct capability *a)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = rt_domains(RT_KIND_SYSTEM) };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_OWN_LIMITS,
+		                      .want = rt_domains(RT_KIND_SYSTEM) };
 
 	*a = (struct capability){ .title = "System", .key = "system" };
 	a->err = rt_system_tracker_new(&a->tracker, &opts);
@@ -165,6 +169,15 @@ static const char *verdict(const struct capability *a, uint64_t domain, struct r
 	return a->sample.partial & domain ? "partial" : "no";
 }
 
+/* Users of the command call no functions. */
+static void cut_advice_on_calls(char *text)
+{
+	char *call = strstr(text, ". rt_");
+
+	if (call)
+		call[1] = '\0';
+}
+
 static void text_of_capability(struct text *out, const struct capability *a)
 {
 	struct named_bit domain;
@@ -181,6 +194,7 @@ static void text_of_capability(struct text *out, const struct capability *a)
 		if (!domain_applies(a, domain.bit))
 			continue;
 		answer = verdict(a, domain.bit, &why);
+		cut_advice_on_calls(why.text);
 		text_printf(out, "  %-28s %s%s%s\n", domain.about, answer, why.error ? ": " : "",
 		            why.text);
 	}
@@ -239,22 +253,77 @@ static void text_of_gpus(struct text *out, const struct gpu_info *gpus)
 	gpu_info_text(out, gpus);
 }
 
-static void text_of_info(struct text *out, const struct utsname *kernel,
-                         const struct capability *capabilities, const struct gpu_info *gpus,
-                         const struct command_capability *commands,
-                         const struct trace_back_end *back_ends)
+/* --- What is missing. --- */
+
+static void add_name(struct text *names, const char *name)
+{
+	text_printf(names, "%s%s", names->len ? ", " : "", name);
+}
+
+/* Figures that a tracker has by default, and that cannot be read even in part. Most systems have no
+ * ZFS. */
+static void name_missing(struct text *names, const struct capability *a)
+{
+	uint64_t has = a->sample.valid | a->sample.partial | a->sample.estimated;
+	uint64_t wanted = rt_default_domains(a->sample.kind) & ~(RT_HAS_ZFS | RT_HAS_ZFS_ARC);
+	struct named_bit domain;
+
+	if (a->err < 0)
+		add_name(names, "all");
+	for (uint32_t i = 0; a->err == 0 && next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
+		if (domain.bit & wanted & ~has)
+			add_name(names, domain.about);
+	}
+}
+
+/* Without a cgroup, which is a loss of its own, there are no figures of it. */
+static void name_missing_of_commands(struct text *names, const struct command_capability *a)
+{
+	struct named_bit domain;
+
+	for (uint32_t i = 0; next_bit(RT_CONSTANTS_HAS, &i, &domain);) {
+		if (is_command_domain(domain.bit) && domain.bit != RT_HAS_PROCESSES_PEAK &&
+		    a->err[RT_ACCOUNTING_CGROUP] == 0 && outcome_problem(a, domain.bit))
+			add_name(names, domain.about);
+	}
+}
+
+static bool has_silent_gpu(const struct gpu_info *gpus)
+{
+	return gpus->count == 0 &&
+	       (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/kfd", F_OK) == 0);
+}
+
+static void text_of_missing(struct text *out, const struct capability *capabilities,
+                            const struct gpu_info *gpus, const struct command_capability *commands,
+                            const struct trace_back_end *back_ends, bool is_all)
+{
+	struct brief brief = {
+		.accounting = commands->automatic,
+		.has_events = !events_problem(commands),
+		.has_bpf = commands->err[RT_ACCOUNTING_BPF] == 0,
+		.can_trace_by_bpf = !*back_ends[0].problem,
+		.can_trace_by_ptrace = !*back_ends[1].problem,
+		.has_silent_gpu = has_silent_gpu(gpus),
+	};
+
+	name_missing(&brief.of_trees, &capabilities[0]);
+	name_missing(&brief.of_system, &capabilities[1]);
+	name_missing_of_commands(&brief.of_commands, commands);
+	brief_add(out, &brief, is_all);
+	brief_free(&brief);
+}
+
+static void text_of_info(struct text *out, const struct capability *capabilities,
+                         const struct gpu_info *gpus, const struct command_capability *commands,
+                         const struct trace_back_end *back_ends, bool is_all)
 {
 	uint32_t loaded = rt_version();
 
-	text_printf(out, "library   %u.%u.%u\n", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
-	text_printf(out, "headers   %d.%d.%d\n", RT_VERSION_MAJOR, RT_VERSION_MINOR,
-	            RT_VERSION_PATCH);
-	text_printf(out, "kernel    %s %s %s\n", kernel->sysname, kernel->release, kernel->machine);
-	text_add(out, "fields   ");
-	for (int i = 0; i < STRUCT_COUNT; i++)
-		text_printf(out, "%s%s %u", i ? ", " : " ", structs[i].name,
-		            rt_field_count(structs[i].id));
-	text_add(out, "\n");
+	text_of_missing(out, capabilities, gpus, commands, back_ends, is_all);
+	if (!is_all)
+		return;
+	text_printf(out, "library %u.%u.%u\n", loaded >> 16, loaded >> 8 & 0xff, loaded & 0xff);
 	text_of_capability(out, &capabilities[0]);
 	text_of_capability(out, &capabilities[1]);
 	text_of_gpus(out, gpus);
@@ -403,7 +472,7 @@ int command_info(const struct options *options)
 	if (options->as_json)
 		json_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
 	else
-		text_of_info(&out, &kernel, capabilities, &gpus, &commands, back_ends);
+		text_of_info(&out, capabilities, &gpus, &commands, back_ends, options->verbose);
 	code = text_print(&out);
 	text_free(&out);
 	rt_tracker_free(capabilities[0].tracker);

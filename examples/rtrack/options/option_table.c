@@ -93,6 +93,8 @@ static const struct option_row rows[] = {
 	  "write no live line, and no summary unless to a file" },
 	{ 'q', FOR_TRACE, OPTION_SHOW, "quiet", NULL, "write no summary" },
 	{ 'v', FOR_SERIES, OPTION_SHOW, "verbose", NULL, "write a longer summary" },
+	{ 'v', FOR_INFO, OPTION_SHOW, "verbose", NULL,
+	  "show all figures, and why some are missing" },
 	{ 'i', FOR_SERIES, OPTION_MEASURE, "interval", "TIME",
 	  "time between samples, e.g. 100ms or 5m; default 1s" },
 	{ 'd', FOR_SERIES, OPTION_MEASURE, "duration", "TIME", "end the series after this time" },
