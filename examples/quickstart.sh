@@ -42,9 +42,11 @@ $rtrack run -i 100ms -o $csv -- ninja --quiet -C $job
 
 say "The time series in $csv"
 awk -v cpus="$(nproc)" -f examples/series.awk $csv
+examples/series_svg.py $csv >$build/quickstart.svg
+echo "$build/quickstart.svg is a picture of it."
 
 say "The whole system, five samples"
 $rtrack system --count 5 -i 200ms -o $build/quickstart-system.csv
 
-say "What can be measured here"
+say "What is missing here, and what that costs"
 $rtrack info

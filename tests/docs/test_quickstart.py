@@ -27,6 +27,7 @@ class Quickstart(unittest.TestCase):
         self.assertGreater(max(int(row["processes"]) for row in rows), 1)
         picture = re.findall(r"^ +\d+\.\d +\d+\.\d\d #", done.stdout, re.MULTILINE)
         self.assertGreater(len(picture), 3, done.stdout)
+        self.assertIn("<svg ", (SOURCE / "build/quickstart.svg").read_text())
         # Its job is a release build of this project.
         self.assertNotIn("warning:", done.stdout + done.stderr)
 
