@@ -347,7 +347,7 @@ def fields_of_header() -> Set[str]:
                            ("rt_delta", "d_")):
         body = re.search(r"struct %s \{(.*?)\n\};" % struct, text, re.DOTALL)[1]
         for declaration in body.split(";"):
-            members = re.sub(r"^\s*(struct )?\w+ ", "", declaration.strip())
+            members = re.sub(r"^(struct )?\w+\s+", "", declaration.strip())
             names |= {prefix + member.strip() for member in members.split(",") if member.strip()}
     names |= {name[2:] for name in names if name.startswith("d_")}
     return names | {name[:-2] + "seconds" for name in names if name.endswith("_ns")}
