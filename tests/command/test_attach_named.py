@@ -541,7 +541,7 @@ class Names(Case):
                 (["--name", "no such name", "--wait=soon"], 2, "invalid wait 'soon': a number"),
                 (["--timeout", "1", "1"], 2, "--timeout needs --wait"),
                 (["--container", "x/z"], 2, "an id or a name has letters"),
-                (["--container", "no-such"], 125, "docker and podman know the names"),
+                (["--container", "no-such"], 125, "known to docker and podman"),
                 (["--full", "1"], 2, "--full needs --name"),
                 (["--all", "1"], 2, "--all needs --name"),
                 (["--container", "f" * 63], 125, "no container"),

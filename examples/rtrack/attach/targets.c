@@ -476,6 +476,6 @@ int target_find_container(const struct target *target, int watch, struct text *f
 void target_explain_container(const struct target *target)
 {
 	if (!is_id(target->word))
-		warn("docker and podman know the names of containers: neither has this one, or may "
-		     "tell this user");
+		warn("names of containers are known to docker and podman: neither has this one, or "
+		     "this user may not ask");
 }
