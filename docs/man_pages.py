@@ -33,6 +33,11 @@ ERRORS = [".SH ERRORS",
           "Any call may return -EFAULT (a pointer is NULL), -EINVAL (a size is wrong, a flag or an",
           "option unknown), -E2BIG (options are longer than the library knows), -ENOMEM, -EMFILE",
           "or -ENFILE."]
+# The rule of rtrack.h about calls that fill an array with items of a sample.
+LIST = [".PP",
+        "*count is the room (0: the array may be NULL), and receives the number of items, which",
+        "may be more. The call reads no file. -EOPNOTSUPP: no such list, or not wanted; -ENODATA:",
+        "no sample, or the list could not be read."]
 # The fields of a struct are later than it where the page of units says so.
 HISTORY_OF_STRUCT = [
     ".SH HISTORY", "The page \\(lqUnits and definitions\\(rq of the reference says",
@@ -129,9 +134,11 @@ def page_of_function(topic: Topic, name: str, details: Dict[str, List[str]],
                      version: str) -> List[str]:
     prototype, *text = topic.functions[name]
     about = [f".SH {topic.brief.upper()}", *topic.description] if topic.description else []
+    is_list = name.startswith("rt_tracker_") and prototype.endswith("size_t *count);")
     return [*title(name, version), ".SH NAME", f"{name} \\- {sentence(text)}", ".SH SYNOPSIS",
-            *INCLUDE, f'.BI "{prototype}"', ".SH DESCRIPTION", *text, *about, *more(details, name),
-            *UNITS, *ERRORS, *HISTORY, ".SH SEE ALSO",
+            *INCLUDE, f'.BI "{prototype}"', ".SH DESCRIPTION", *text,
+            *(LIST if is_list else []), *about, *more(details, name), *UNITS, *ERRORS, *HISTORY,
+            ".SH SEE ALSO",
             f"librtrack({SECTION}), librtrack-{topic.name}({SECTION}), "
             f"librtrack-details({SECTION})"]
 
