@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Check that the output in README.md has the shape of what the current build prints.
+"""Check that the output and the picture in README.md are what the current build makes.
 
 The figures are those of a build of librtrack, which test_quickstart.py runs. Here a short job runs.
 Lines are compared with the figures, bars and command lines taken out."""
+import csv
 import os
 import pathlib
 import re
@@ -10,9 +11,10 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from typing import List
+import xml.etree.ElementTree
+from typing import List, Tuple
 
-from harness import BUILD, SOURCE, need
+from harness import BUILD, SOURCE
 
 RTRACK = BUILD / "examples/rtrack/rtrack"
 # Some processes that use CPU time and memory, for as long as a series takes.
@@ -22,6 +24,7 @@ work = "import time\\nx = b'x' * (20 << 20)\\nwhile time.process_time() < 0.6: p
 for child in [subprocess.Popen([sys.executable, "-I", "-c", work]) for _ in range(4)]:
     child.wait()
 """
+MAX_WORDS = 1000
 LABELS = ("wall time", "CPU time", "cores", "peak memory", "read", "written", "processes",
           "most CPU", "most memory", "accounting")
 
@@ -32,11 +35,11 @@ def shape(line: str) -> str:
     top = re.match(r"( +(?:most CPU|most memory)? +[\d.]+ (?:s|[KMGT]?i?B)) +\S.*[^\d\s]", line)
     if top and not re.search("largest process|storage|user,", line):
         line = top[1].replace("most memory", "most CPU") + " COMMAND"
-    line = re.sub("[▁-█]+|#+", "BAR", line)
+    line = re.sub("[▁-█]+", "BAR", line)
     line = re.sub(r"[\d,]*\d(\.\d+)?( (s|[KMGT]i?B|B)\b)?", "N", line)
     line = re.sub(r"^  accounting .*", "accounting", line)
     line = re.sub("in all$|seen$", "in all or seen", line)  # by the rights of the caller
-    return " ".join(re.sub("~ +N", "N", line).split())
+    return " ".join(line.split())
 
 
 def readme_output() -> List[str]:
@@ -46,19 +49,35 @@ def readme_output() -> List[str]:
     return block.splitlines()
 
 
+def draw(series: pathlib.Path) -> str:
+    """Return the picture of a series."""
+    return subprocess.run([sys.executable, SOURCE / "examples/series_svg.py", series],
+                          capture_output=True, text=True, check=True).stdout
+
+
+def readme_picture() -> pathlib.Path:
+    [path] = re.findall(r"^!\[[^\]]+\]\((\S+)\)$", (SOURCE / "README.md").read_text(), re.MULTILINE)
+    return SOURCE / path
+
+
+def outline(svg: str) -> List[Tuple[str, List[str], str]]:
+    """The elements of a picture, with their attributes and text, without numbers."""
+    return [(one.tag, sorted(one.attrib), re.sub(r"[\d.]+", "N", one.text or ""))
+            for one in xml.etree.ElementTree.fromstring(svg).iter()]
+
+
 class ReadmeOutput(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         with tempfile.TemporaryDirectory() as directory:
-            csv = pathlib.Path(directory) / "rows.csv"
-            env = {**os.environ, "LC_ALL": "C.UTF-8"}
-            done = subprocess.run([RTRACK, "run", "-i", "50ms", "-o", csv, "--", sys.executable,
+            series = pathlib.Path(directory) / "rows.csv"
+            done = subprocess.run([RTRACK, "run", "-i", "50ms", "-o", series, "--", sys.executable,
                                    "-I", "-c", JOB], capture_output=True, text=True, check=True,
-                                  env=env)
+                                  env={**os.environ, "LC_ALL": "C.UTF-8"})
             cls.summary = done.stderr.splitlines()
-            cls.table = subprocess.run(
-                ["awk", "-v", f"cpus={os.cpu_count()}", "-f", SOURCE / "examples/series.awk", csv],
-                capture_output=True, text=True, check=True, env=env).stdout.splitlines()
+            cls.picture = draw(series)
+            with series.open(newline="") as file:
+                cls.rows = list(csv.DictReader(file))
 
     def test_summary_has_the_labels_of_the_current_build_in_order(self) -> None:
         def labels(lines: List[str]) -> List[str]:
@@ -70,7 +89,7 @@ class ReadmeOutput(unittest.TestCase):
         self.assertEqual(tuple(labels(self.summary)), LABELS)
 
     def test_every_line_has_a_shape_that_the_current_build_prints(self) -> None:
-        printed = {shape(line) for line in [*self.summary, *self.table]}
+        printed = {shape(line) for line in self.summary}
         for line in readme_output():
             if line.startswith(("$ ", "rtrack: ")) or not line:
                 continue
@@ -90,7 +109,26 @@ class ReadmeOutput(unittest.TestCase):
             command = command.replace(f"${name}", value)
         self.assertEqual(line, command.replace("$build", "build"))
 
+    def test_picture_is_drawn_by_the_current_script(self) -> None:
+        self.assertEqual(outline(readme_picture().read_text()), outline(self.picture))
+
+    def test_picture_has_each_row_in_proportion(self) -> None:
+        root = xml.etree.ElementTree.fromstring(self.picture)
+        paths = [path.attrib["d"] for path in root.iter("{http://www.w3.org/2000/svg}path")
+                 if "fill" in path.attrib]
+        for field, drawn in (("cores_used", paths[:2]), ("footprint_bytes", paths[2:])):
+            for path, is_estimate in zip(drawn, (False, True)):
+                values = [float(row[field]) for row in self.rows
+                          if row[field] and (field in row["estimated"].split()) == is_estimate]
+                heights = [float(one) for one in re.findall(r"v-([\d.]+)", path)]
+                self.assertEqual(len(heights), len(values))
+                scale = sum(heights) / max(sum(values), 1e-9)
+                for height, value in zip(heights, values):
+                    self.assertAlmostEqual(height, value * scale, delta=0.2)
+
+    def test_readme_is_short(self) -> None:
+        self.assertLessEqual(len((SOURCE / "README.md").read_text().split()), MAX_WORDS)
+
 
 if __name__ == "__main__":
-    need("awk")
     unittest.main(verbosity=2)

@@ -10,6 +10,7 @@ from harness import SOURCE, need, run, skip
 FROZEN = (
     "docs/reports/benchmarks.json",
     "docs/reports/benchmarks.svg",
+    "docs/series.svg",
     "tests/abi/baseline/",
     "tests/abi/headers/",
     "tests/abi/layout_lp64.h",
