@@ -99,6 +99,26 @@ static bool are_of_one_item(const struct kind *kind, const union row *from, cons
 	return true;
 }
 
+static void raise_part(uint64_t *part, uint64_t *other, uint64_t before)
+{
+	uint64_t lacks = *part < before ? before - *part : 0;
+
+	if (lacks > *other)
+		return;
+	*part += lacks;
+	*other -= lacks;
+}
+
+/* The kernel counts user and system time in ticks, which divide an exact sum: so one may fall by
+ * less than a tick while the sum rises. */
+static void keep_parts_rising(const struct rt_process *from, struct rt_process *to)
+{
+	raise_part(&to->cpu_user_ns, &to->cpu_system_ns, from->cpu_user_ns);
+	raise_part(&to->cpu_system_ns, &to->cpu_user_ns, from->cpu_system_ns);
+	raise_part(&to->reaped_cpu_user_ns, &to->reaped_cpu_system_ns, from->reaped_cpu_user_ns);
+	raise_part(&to->reaped_cpu_system_ns, &to->reaped_cpu_user_ns, from->reaped_cpu_system_ns);
+}
+
 /* Subtract the counters from those of to. Returns the domains of those that went backwards, or that
  * a row does not have: it is of an older library. */
 static uint64_t subtract_counters(const struct kind *kind, const union row *from, union row *to,
@@ -172,6 +192,8 @@ int rt_row_diff(uint32_t struct_id, const void *from, const void *to, void *out,
 		return -EINVAL;
 	if (!are_of_one_item(kind, &before, &now))
 		return -ESTALE;
+	if (struct_id == RT_STRUCT_PROCESS)
+		keep_parts_rising(&before.process, &now.process);
 	lost = subtract_counters(kind, &before, &now, &of_counters);
 	if (has_masks(kind, &before) && has_masks(kind, &now))
 		set_masks(kind, &before, &now, of_counters, lost);

@@ -376,7 +376,9 @@ class Trees(unittest.TestCase):
             tracker.sample()
             after = tracker.processes()[0]
         delta = rtrack.row_diff(before, after)
-        self.assertEqual(delta.cpu_user_ns, after.cpu_user_ns - before.cpu_user_ns)
+        self.assertEqual(delta.cpu_user_ns + delta.cpu_system_ns,
+                         after.cpu_user_ns + after.cpu_system_ns -
+                         before.cpu_user_ns - before.cpu_system_ns)
         self.assertEqual(delta.rss_bytes, after.rss_bytes)
         self.assertEqual(delta.comm, after.comm)
         with self.assertRaises(OSError) as caught:

@@ -129,6 +129,27 @@ START_TEST(counter_of_rows_that_went_backwards_takes_out_its_domain)
 }
 END_TEST
 
+/* E.g. 41.606131 ms of system time in one row, and 41.419419 ms in the next. */
+START_TEST(part_of_the_cpu_time_that_falls_is_0_while_the_sum_rises)
+{
+	pair.to.cpu_system_ns = 27;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_CPU | RT_HAS_RSS | RT_HAS_IO | RT_HAS_CTXSW);
+	ck_assert_uint_eq(pair.delta.cpu_user_ns, 67);
+	ck_assert_uint_eq(pair.delta.cpu_system_ns, 0);
+
+	pair.to.cpu_user_ns = 90;
+	pair.to.cpu_system_ns = 45;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.cpu_user_ns, 0);
+	ck_assert_uint_eq(pair.delta.cpu_system_ns, 5);
+
+	pair.to.cpu_system_ns = 39;
+	ck_assert_int_eq(take_diff(), 0);
+	ck_assert_uint_eq(pair.delta.valid, RT_HAS_RSS | RT_HAS_IO | RT_HAS_CTXSW);
+}
+END_TEST
+
 /* E.g.: a row of 0.1 from a file. */
 START_TEST(row_that_ends_before_a_counter_takes_out_its_domain)
 {
@@ -240,6 +261,7 @@ int main(void)
 	tcase_add_loop_test(rows, diff_of_rows_is_as_sure_as_their_counters_allow, 0, 8);
 	tcase_add_test(rows, gauges_of_rows_are_as_sure_as_in_the_later_row);
 	tcase_add_test(rows, counter_of_rows_that_went_backwards_takes_out_its_domain);
+	tcase_add_test(rows, part_of_the_cpu_time_that_falls_is_0_while_the_sum_rises);
 	tcase_add_test(rows, row_that_ends_before_a_counter_takes_out_its_domain);
 	tcase_add_test(rows, rows_of_different_items_are_refused);
 	tcase_add_test(rows, rows_without_masks_have_zero_for_a_counter_that_went_backwards);
