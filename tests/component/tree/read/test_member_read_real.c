@@ -46,7 +46,7 @@ static struct rt_tracker *track_family(uint32_t max_fds)
 	const struct rt_opts opts = { .size = sizeof(opts),
 		                      .max_fds = max_fds,
 		                      .pss_share = 1000,
-		                      .flags = RT_OPT_PSS_READS };
+		                      .flags = RT_OPT_PSS_READS | RT_OPT_NO_PROCESS_EVENTS };
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, fix.family.member[0].pid, &opts), 0);

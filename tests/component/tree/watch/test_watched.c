@@ -42,7 +42,10 @@ static uint64_t read_late_monotonic_ns(void)
 
 static struct rt_tracker *track(uint64_t want)
 {
-	const struct rt_opts opts = { .size = sizeof(opts), .want = want, .pss_share = 1000 };
+	const struct rt_opts opts = { .size = sizeof(opts),
+		                      .flags = RT_OPT_NO_PROCESS_EVENTS,
+		                      .want = want,
+		                      .pss_share = 1000 };
 	struct rt_tracker *tracker;
 
 	ck_assert_int_eq(rt_pid_tracker_new(&tracker, get_pid(0), &opts), 0);
