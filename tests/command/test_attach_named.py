@@ -388,6 +388,19 @@ class Groups(Case):
         self.assertEqual(self.target("--container", ID[:20])["cgroup_path"],
                          str(top / f"docker-{ID}.scope"))
 
+    def engine(self, name: str, code: str) -> Dict[str, str]:
+        """Make an engine of containers. Returns an environment that has it."""
+        (self.dir / name).write_text(f"#!/bin/sh\n{code}\n")
+        (self.dir / name).chmod(0o755)
+        return {**os.environ, "PATH": f"{self.dir}:{os.environ['PATH']}"}
+
+    def container(self, word: str, env: Dict[str, str]) -> str:
+        """The cgroup of a short attach."""
+        done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i",
+                      "0.01", "--container", word, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return str(json.loads(done.stderr)["cgroup_path"])
+
     def test_container_is_found_by_its_name(self) -> None:
         """The engine that is installed knows it: docker is asked before podman."""
         top = self.make(f"docker-{ID}.scope")
@@ -397,14 +410,17 @@ class Groups(Case):
                 if name == engine:
                     code = (f'[ "$*" = "container inspect --format {{{{.Id}}}} web_1" ] && '
                             f"echo {ID}")
-                (self.dir / name).write_text(f"#!/bin/sh\n{code}\n")
-                (self.dir / name).chmod(0o755)
-            done = rtrack("attach", "--summary", "json", "-o", "/dev/null", "--count", "1", "-i",
-                          "0.01", "--container", "web_1",
-                          env={**os.environ, "PATH": f"{self.dir}:{os.environ['PATH']}"})
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(json.loads(done.stderr)["cgroup_path"],
-                             str(top / f"docker-{ID}.scope"))
+                env = self.engine(name, code)
+            self.assertEqual(self.container("web_1", env), str(top / f"docker-{ID}.scope"))
+
+    def test_name_of_a_container_comes_before_the_beginning_of_an_id(self) -> None:
+        other = "db" * 32
+        top = self.make(f"docker-{ID}.scope", f"docker-{other}.scope")
+        self.engine("podman", "exit 1")
+        env = self.engine("docker", f'[ "$5" = db ] && echo {ID}')
+        self.assertEqual(self.container("db", env), str(top / f"docker-{ID}.scope"))
+        self.assertEqual(self.container("dbd", env), str(top / f"docker-{other}.scope"))
+        self.assertEqual(self.container(other, env), str(top / f"docker-{other}.scope"))
 
     @staticmethod
     def watches(pid: int, inode: str) -> bool:

@@ -440,16 +440,25 @@ static bool is_id(const char *word)
 	return *word && !word[strspn(word, "0123456789abcdef")];
 }
 
-/* While rtrack waits for a container, the engines are asked once a second. */
-static bool ask_for_id(const char *name, bool is_waiting, char id[CONTAINER_ID_BYTES])
+static bool is_whole_id(const char *word)
 {
-	static int64_t next_ns;
-	int64_t now = clock_now();
+	return is_id(word) && strlen(word) == ID_LENGTH;
+}
 
-	if (is_waiting && now < next_ns)
-		return false;
-	next_ns = now + NS_PER_S;
-	return container_name_ask(name, id);
+/* The engines are asked once a second at most. In between, the answer is the one before. */
+static bool ask_for_id(const char *name, char id[CONTAINER_ID_BYTES])
+{
+	static char known[CONTAINER_ID_BYTES];
+	static int64_t next_ns;
+	static bool is_known;
+
+	if (clock_now() >= next_ns) {
+		is_known = container_name_ask(name, known);
+		next_ns = clock_now() + NS_PER_S;
+	}
+	if (is_known)
+		memcpy(id, known, sizeof(known));
+	return is_known;
 }
 
 int target_find_container(const struct target *target, int watch, struct text *found)
@@ -463,13 +472,12 @@ int target_find_container(const struct target *target, int watch, struct text *f
 		     target->word);
 		return EXIT_USAGE;
 	}
-	/* Without an id, too, directories are watched. */
-	if (is_id(target->word) || watch >= 0)
-		search_mounts(&s);
-	if (s.found.count == 0 && ask_for_id(target->word, watch >= 0, id)) {
+	/* As docker(1) has it, a name comes before the beginning of an id. E.g.: "db" is both. */
+	if (!is_whole_id(target->word) && ask_for_id(target->word, id))
 		s.word = id;
+	/* Without an id, too, directories are watched. */
+	if (is_id(s.word) || watch >= 0)
 		search_mounts(&s);
-	}
 	return take_matches(&s.found, "container", target, found);
 }
 

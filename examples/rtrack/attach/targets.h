@@ -47,8 +47,8 @@ int target_find_cgroup(const struct target *target, int watch, struct text *foun
 /* The cgroup of a unit, e.g. "cron.service" or "cron", as a path below the mounts. */
 int target_find_unit(const struct target *target, int watch, struct text *found);
 
-/* The cgroup of a container by the beginning of its id, as docker, podman, containerd and CRI-O
- * write it into names of cgroups; or by its name, for which docker(1) and podman(1) are asked. */
+/* The cgroup of a container by its name, for which docker(1) and podman(1) are asked; or by the
+ * beginning of its id, as docker, podman, containerd and CRI-O write it into names of cgroups. */
 int target_find_container(const struct target *target, int watch, struct text *found);
 
 /* Say where names come from. */
