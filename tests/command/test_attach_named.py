@@ -422,6 +422,22 @@ class Groups(Case):
         self.assertEqual(self.container("dbd", env), str(top / f"docker-{other}.scope"))
         self.assertEqual(self.container(other, env), str(top / f"docker-{other}.scope"))
 
+    def test_engine_that_does_not_answer_is_not_waited_for(self) -> None:
+        """By a signal the wait ends at once, else by a deadline."""
+        self.engine("podman", "exit 1")
+        env = self.engine("docker", f"echo $$ >{self.dir}/pid; exec sleep {10 * PATIENCE_S}")
+        for number in (None, signal.SIGINT):
+            process = self.start([RTRACK, "attach", "--container", "web_1"], env=env,
+                                 stderr=subprocess.PIPE, text=True)
+            wait_until(lambda: (self.dir / "pid").exists() and (self.dir / "pid").read_text())
+            pid = int((self.dir / "pid").read_text())
+            if number:
+                process.send_signal(number)
+            process.communicate(timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, 125)
+            self.assertFalse(os.path.exists(f"/proc/{pid}"))
+            (self.dir / "pid").unlink()
+
     @staticmethod
     def watches(pid: int, inode: str) -> bool:
         try:

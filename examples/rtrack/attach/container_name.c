@@ -3,14 +3,22 @@
 #include "container_name.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "follow/clock.h"
+#include "process/signals.h"
+#include "text/units.h"
+
+#define PATIENCE_NS (5 * NS_PER_S) /* with an engine that does not answer */
+#define NAP_NS (NS_PER_S / 100)
 
 bool container_name_is_valid(const char *name)
 {
@@ -46,24 +54,42 @@ static pid_t start(const char *const argv[], int out)
 	return pid;
 }
 
-/* Read the first bytes of the output of a program. Returns how many there are. */
+/* Wait for the end of a program, but kill it after the deadline, or if the user requests the end. */
+static void reap(pid_t pid, int64_t deadline)
+{
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
+		int64_t now = clock_now();
+
+		if (now >= deadline || signals_end_requested())
+			kill(pid, SIGKILL);
+		signals_sleep(now + NAP_NS, NULL, 0);
+	}
+}
+
+/* Read the first bytes of the output of a program, until the deadline. Returns how many there are. */
 static size_t read_output(const char *const argv[], char *out, size_t size)
 {
+	int64_t deadline = clock_now() + PATIENCE_NS;
 	int ends[2];
 	size_t len = 0;
-	ssize_t n;
+	ssize_t n = 1;
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
 		return 0;
 	pid = start(argv, ends[1]);
 	close(ends[1]);
-	while (pid > 0 && len < size &&
-	       ((n = read(ends[0], out + len, size - len)) > 0 || (n < 0 && errno == EINTR)))
+	while (pid > 0 && len < size && n != 0 && clock_now() < deadline &&
+	       !signals_end_requested()) {
+		struct pollfd more = { .fd = ends[0], .events = POLLIN };
+
+		signals_sleep(deadline, &more, 1);
+		n = read(ends[0], out + len, size - len);
 		len += n > 0 ? (size_t)n : 0;
+	}
 	close(ends[0]);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (pid > 0)
+		reap(pid, deadline);
 	return len;
 }
 
