@@ -77,6 +77,14 @@ sys.stdin.read()
         done = rtrack("attach", "--name", word)
         self.assertIn(f"--full finds '{word}' in the command line of {process.pid} (", done.stderr)
 
+    def test_help_with_a_name_lists_ten_at_most(self) -> None:
+        word = f"rl{os.getpid()}"
+        for _ in range(11):
+            self.start_named(f"rt{os.getpid()}l", "import sys\nsys.stdin.read()", word)
+        listed = rtrack("attach", "--name", word).stderr.partition("in the command line of ")[2]
+        self.assertEqual(listed.count(" ("), 10)
+        self.assertTrue(listed.endswith("), ...\n"))
+
     def test_full_does_not_find_what_started_rtrack(self) -> None:
         word = f"ro{os.getpid()}"
         done = subprocess.run(["sh", "-c", f"{RTRACK} attach --full --name {word}; exit $?"],

@@ -217,25 +217,39 @@ static int list_processes(const struct target *target, const regex_t *regex, str
 	return err;
 }
 
-/* E.g.: of the workers of nginx. They are followed with the process that has started them. */
-static bool descends_from_another(const struct pids *pids, int32_t pid)
+static bool has_pid(const struct pids *pids, int32_t pid)
 {
 	for (size_t i = 0; i < pids->count; i++) {
-		if (pids->at[i] != pid && tree_descends(pid, pids->at[i]))
+		if (pids->at[i] == pid)
 			return true;
 	}
 	return false;
 }
 
-static int match_processes(const struct target *target, const regex_t *regex, struct matches *m)
+/* E.g.: of the workers of nginx. They are followed with the process that has started them. */
+static bool descends_from_another(const struct pids *pids, int32_t pid)
+{
+	do {
+		pid = tree_parent(pid);
+	} while (pid > 0 && !has_pid(pids, pid));
+	return pid > 0;
+}
+
+/* Stops at the first one that is more than max. */
+static int match_processes(const struct target *target, const regex_t *regex, size_t max,
+                           struct matches *m)
 {
 	bool has_all = target->is_all && target->has_others;
 	struct pids pids = { 0 };
 	int err = list_processes(target, regex, &pids);
 
-	for (size_t i = 0; err == 0 && i < pids.count; i++) {
-		if (has_all || !descends_from_another(&pids, pids.at[i]))
+	for (size_t i = 0; err == 0 && i < pids.count && m->count <= max; i++) {
+		if (!has_all && descends_from_another(&pids, pids.at[i]))
+			continue;
+		if (m->count < max)
 			add_process(m, pids.at[i]);
+		else
+			m->count++;
 	}
 	free(pids.at);
 	return err;
@@ -254,7 +268,7 @@ int target_find_process(const struct target *target, int watch, struct text *fou
 		warn("invalid name '%s': %s", target->word, wrong);
 		return EXIT_USAGE;
 	}
-	m.found.is_short = match_processes(target, &regex, &m) < 0;
+	m.found.is_short = match_processes(target, &regex, SIZE_MAX, &m) < 0;
 	regfree(&regex);
 	return take_matches(&m, "process", target, found);
 }
@@ -272,10 +286,11 @@ void target_explain_process(const struct target *target)
 	     "python3, './job.py' has both");
 	if (regcomp(&regex, target->word, REG_EXTENDED | REG_NOSUB))
 		return;
-	match_processes(&full, &regex, &m);
+	match_processes(&full, &regex, LISTED_MAX, &m);
 	regfree(&regex);
 	if (m.count > 0 && !m.list.is_short)
-		warn("--full finds '%s' in the command line of %s", target->word, m.list.data);
+		warn("--full finds '%s' in the command line of %s%s", target->word, m.list.data,
+		     m.count > LISTED_MAX ? ", ..." : "");
 	text_free(&m.found);
 	text_free(&m.list);
 }

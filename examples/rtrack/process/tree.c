@@ -116,8 +116,7 @@ bool tree_has_ended(const struct rt_tracker *tracker)
 	return members && ended == count;
 }
 
-/* Returns the parent of a process, or 0. */
-static int32_t read_parent(int32_t pid)
+int32_t tree_parent(int32_t pid)
 {
 	char path[40], line[1024];
 	const char *end = NULL;
@@ -135,14 +134,11 @@ static int32_t read_parent(int32_t pid)
 	return parent;
 }
 
-bool tree_descends(int32_t pid, int32_t from)
-{
-	while (pid > 1 && pid != from)
-		pid = read_parent(pid);
-	return pid == from;
-}
-
 bool tree_is_ours(int32_t pid)
 {
-	return tree_descends(getpid(), pid);
+	int32_t ours = getpid();
+
+	while (ours > 1 && ours != pid)
+		ours = tree_parent(ours);
+	return ours == pid;
 }

@@ -31,8 +31,8 @@ void tree_find_left(struct rt_tracker *tracker, struct tree_left *out);
  * started it, and so itself. */
 bool tree_has_ended(const struct rt_tracker *tracker);
 
-/* Returns true if a process descends from another, or is that. */
-bool tree_descends(int32_t pid, int32_t from);
+/* Returns the parent of a process, or 0. */
+int32_t tree_parent(int32_t pid);
 
 /* Returns true if rtrack itself descends from this process. */
 bool tree_is_ours(int32_t pid);
