@@ -34,6 +34,7 @@ struct command_capability {
 	int err[RT_ACCOUNTING_BPF + 1]; /* by method: why it does not work, or 0 */
 	uint32_t automatic;             /* what RT_ACCOUNTING_AUTO leads to; AUTO: nothing */
 	uint64_t has;                   /* RT_HAS_ bits that any method had, lower bounds too */
+	bool has_events;                /* the supervisor had an exact number of processes */
 	struct accounting_hierarchy hierarchy[8]; /* in which a cgroup is made */
 	size_t hierarchy_count;
 };
@@ -98,6 +99,8 @@ static void try_commands(struct command_capability *a)
 		a->err[method] = accounting_method_try(method, &outcome);
 		if (a->err[method] == 0 && method != RT_ACCOUNTING_POLL)
 			a->has |= outcome.valid | (outcome.partial & ~RT_HAS_PROCESSES);
+		if (a->err[method] == 0 && method == RT_ACCOUNTING_WAIT)
+			a->has_events = outcome.valid & RT_HAS_PROCESSES;
 	}
 	if (accounting_method_try(RT_ACCOUNTING_AUTO, &outcome) == 0)
 		a->automatic = outcome.accounting;
@@ -116,12 +119,12 @@ static const char *method_problem(const struct command_capability *a, uint32_t m
 }
 
 /* Returns why process events do not work here, or NULL if they work. A supervisor that receives
- * process events has an exact number of processes. */
+ * process events has an exact number of processes; BPF has it without them. */
 static const char *events_problem(const struct command_capability *a)
 {
 	if (a->err[RT_ACCOUNTING_WAIT] < 0)
 		return method_problem(a, RT_ACCOUNTING_WAIT);
-	return a->has & RT_HAS_PROCESSES
+	return a->has_events
 	           ? NULL
 	           : "the kernel does not send them to this user, or not in this namespace";
 }
