@@ -183,22 +183,6 @@ static int run_command(char **argv, struct rt_rusage *usage, int *status)
 
 /* --- The subcommand. --- */
 
-/* Returns the process that is named, 0 for none, or -1 after a message. */
-static int32_t named_process(const struct options *options)
-{
-	const char *word = options->operand_count > 0 ? options->operands[0] : NULL;
-	uint64_t pid;
-
-	if (!word)
-		return options->pid;
-	if (parse_count(word, INT32_MAX, &pid) == 0)
-		return (int32_t)pid;
-	warn("invalid process '%s': a process id is a whole number, at least 1; to run a command "
-	     "write 'rtrack rusage -- %s'",
-	     word, word);
-	return -1;
-}
-
 static int print(struct output *out)
 {
 	int code;
@@ -210,7 +194,7 @@ static int print(struct output *out)
 	return code;
 }
 
-static int show(const struct options *options, bool is_command, int32_t pid, struct output *out)
+static int show(const struct options *options, bool is_command, struct output *out)
 {
 	struct rt_rusage usage;
 	uint32_t valid = UINT32_MAX;
@@ -219,7 +203,7 @@ static int show(const struct options *options, bool is_command, int32_t pid, str
 	if (is_command)
 		err = run_command(options->operands, &usage, &status);
 	else
-		code = read_process(options, pid, &usage, &valid);
+		code = read_process(options, options->pid, &usage, &valid);
 	if (err < 0) {
 		program_report_failed_start(options->operands[0], err);
 		return exit_code_of_failed_start(err);
@@ -236,23 +220,18 @@ static int show(const struct options *options, bool is_command, int32_t pid, str
 
 int command_rusage(const struct options *options)
 {
-	bool is_command = options->has_dashes && options->operand_count > 0;
-	int32_t pid = is_command ? 0 : named_process(options);
+	bool is_command = options->operand_count > 0;
 	struct output out = { .fd = is_command ? STDERR_FILENO : STDOUT_FILENO,
 		              .name = is_command ? "standard error" : "standard output",
 		              .what = "figures" };
 	int code;
 
-	if (pid < 0)
-		return EXIT_USAGE;
-	if (!is_command && options->operand_count > 1)
-		return usage_error(options, "one process is shown at a time");
-	if (options->of_children + options->of_thread + (pid > 0 || is_command) > 1)
+	if (options->of_children + options->of_thread + (options->pid > 0) + is_command > 1)
 		return usage_error(options, "only one of a process, a command, --children and "
 		                            "--thread can be shown");
 	if (options->output && output_open(&out, options->output, "figures", false) < 0)
 		return EXIT_BEFORE_START;
-	code = show(options, is_command, pid, &out);
+	code = show(options, is_command, &out);
 	output_close(&out);
 	return code;
 }

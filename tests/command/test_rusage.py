@@ -70,7 +70,8 @@ class Rusage(Case):
 
     def test_only_one_set_can_be_shown(self) -> None:
         for words in (["--children", "--thread"], ["--thread", "--children"],
-                      ["--children", "1"], ["--thread", "--pid", "1"], ["--thread", "--", "true"]):
+                      ["--children", "1"], ["--thread", "--pid", "1"], ["--thread", "--", "true"],
+                      ["1", "--", "true"], ["--pid", "1", "--", "true"]):
             done = rtrack("rusage", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn("rtrack: only one of a process, a command, --children and --thread can "
@@ -85,9 +86,13 @@ class Rusage(Case):
                          set(UNUSED))
 
     def test_word_that_is_no_process_leads_to_a_command(self) -> None:
-        done = rtrack("rusage", "make")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertIn("write 'rtrack rusage -- make'", done.stderr)
+        for words in (["make"], ["make", "-j8"]):
+            done = rtrack("rusage", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("write 'rtrack rusage -- make'", done.stderr)
+
+    def test_options_may_stand_behind_the_process(self) -> None:
+        self.assertEqual(list(json.loads(rtrack("rusage", "1", "--json").stdout)), NAMES)
 
 
 class OfCommand(Case):

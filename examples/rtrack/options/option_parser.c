@@ -20,7 +20,10 @@
 #include "text/text.h"
 
 /* The arguments of getopt_long(). For run and trace, "+" makes it stop at the first operand, so it
- * leaves the options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. */
+ * leaves the options of the command alone. E.g.: in "rtrack run ls -l", -l belongs to ls. For
+ * rusage, "-" makes it return each operand before "--" as KEY_OPERAND: behind that is a command. */
+enum { KEY_OPERAND = 1 };
+
 struct getopt_tables {
 	char shorts[2 * OPTIONS_MAX + 3];
 	struct option longs[OPTIONS_MAX + 1];
@@ -36,6 +39,8 @@ static void make_tables(struct getopt_tables *tables, unsigned commands)
 	*tables = (struct getopt_tables){ 0 };
 	if (commands & (FOR_RUN | FOR_TRACE))
 		*s++ = '+';
+	if (commands & FOR_RUSAGE)
+		*s++ = '-';
 	*s++ = ':'; /* a missing argument has a result of its own */
 	for (int i = 0; (row = option_row_at(i)); i++) {
 		if (!(row->commands & commands))
@@ -137,6 +142,25 @@ static bool has_own_unit(const struct options *o, const struct option_row *row, 
 	return false;
 }
 
+/* Take the process of rusage. Returns true to go on, or false and the exit code. */
+static bool take_process(struct options *o, int *exit_code)
+{
+	const char *word = optarg;
+
+	if (o->pid) {
+		warn("one process is shown at a time");
+		*exit_code = option_parser_try_help(o->command);
+		return false;
+	}
+	if (option_set_value(o, KEY_PID, word) == 0)
+		return true;
+	warn("invalid process '%s': a process id is a whole number, at least 1; to run a command "
+	     "write 'rtrack rusage -- %s'",
+	     word, word);
+	*exit_code = EXIT_USAGE;
+	return false;
+}
+
 /* Parse one option. Returns true to go on, or false and the exit code. */
 static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned known, int key,
                       char **argv, int *exit_code)
@@ -144,6 +168,8 @@ static bool parse_one(struct options *o, struct getopt_tables *tables, unsigned 
 	const struct option_row *row = option_row_find(o->command->bit, key);
 	int err;
 
+	if (key == KEY_OPERAND)
+		return take_process(o, exit_code);
 	if (key == 'h') {
 		help_show(o->command);
 		*exit_code = 0;

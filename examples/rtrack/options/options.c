@@ -42,7 +42,6 @@ bool options_parse(struct options *options, const struct command *command, int a
 	is_parsed = option_parser_run(options, command->bit, argc, argv, exit_code);
 	options->operands = argv + optind;
 	options->operand_count = argc - optind;
-	options->has_dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
 	if (is_parsed && !options_complete(options)) {
 		*exit_code = option_parser_try_help(command);
 		return false;

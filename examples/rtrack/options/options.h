@@ -95,7 +95,6 @@ struct options {
 	} defaults;
 	char **operands; /* arguments after the options; NULL ends them */
 	int operand_count;
-	bool has_dashes; /* "--" stands before them */
 };
 
 /* Parse the arguments of a subcommand, after those of RTRACK_OPTIONS; argv[0] is its name. Returns
