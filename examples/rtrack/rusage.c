@@ -44,7 +44,7 @@ static const char *unit_in_words(const struct rt_field *field)
 	if (strcmp(field->unit, "KiBy") == 0)
 		return "KiB";
 	if (strcmp(field->unit, "512By") == 0)
-		return "512 bytes";
+		return "x 512 B";
 	return strcmp(field->unit, "1") == 0 ? "" : field->unit;
 }
 
