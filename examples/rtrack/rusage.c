@@ -48,28 +48,6 @@ static const char *unit_in_words(const struct rt_field *field)
 	return strcmp(field->unit, "1") == 0 ? "" : field->unit;
 }
 
-/* Returns what a field means. Linux keeps the others at 0. */
-static const char *meaning(const char *name)
-{
-	static const char *const words[][2] = {
-		{ "ru_utime", "user CPU time" },
-		{ "ru_stime", "system CPU time" },
-		{ "ru_maxrss", "largest resident memory" },
-		{ "ru_minflt", "minor page faults" },
-		{ "ru_majflt", "major page faults" },
-		{ "ru_inblock", "read from storage" },
-		{ "ru_oublock", "written to storage" },
-		{ "ru_nvcsw", "voluntary context switches" },
-		{ "ru_nivcsw", "involuntary context switches" },
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strcmp(name, words[i][0]) == 0)
-			return words[i][1];
-	}
-	return "unused on Linux";
-}
-
 static void add_line(struct text *out, const struct rt_rusage *usage, const struct rt_field *field,
                      bool known)
 {
@@ -80,7 +58,7 @@ static void add_line(struct text *out, const struct rt_rusage *usage, const stru
 		text_printf(out, "%16.6f", real_at(usage, field));
 	else
 		text_printf(out, "%16" PRId64, whole_at(usage, field));
-	text_printf(out, " %-9s  %s\n", unit_in_words(field), meaning(field->name));
+	text_printf(out, " %-7s  %s\n", unit_in_words(field), field->text);
 }
 
 static void add_member(struct text *out, const struct rt_rusage *usage,
