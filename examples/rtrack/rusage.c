@@ -135,22 +135,57 @@ static struct rt_rusage from_kernel(const struct rusage *u)
 	};
 }
 
-/* As time(1) does: what the kernel has of the command and of what that has waited for. Signals of
- * the terminal are for the command. Returns 0 or a negative errno value. */
-static int run_command(char **argv, struct rt_rusage *usage, int *status)
+static const int of_terminal[] = { SIGINT, SIGQUIT };
+
+enum { OF_TERMINAL = sizeof(of_terminal) / sizeof(of_terminal[0]) };
+
+/* Signals of the terminal are for the command: ignore them, but not in the command, unless they
+ * were ignored before. Returns 0 or an errno value. */
+static int leave_signals(posix_spawnattr_t *attributes)
+{
+	struct sigaction before;
+	sigset_t back;
+
+	sigemptyset(&back);
+	for (int i = 0; i < OF_TERMINAL; i++) {
+		sigaction(of_terminal[i], NULL, &before);
+		if (before.sa_handler != SIG_IGN)
+			sigaddset(&back, of_terminal[i]);
+		signal(of_terminal[i], SIG_IGN);
+	}
+	posix_spawnattr_setsigdefault(attributes, &back);
+	return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF);
+}
+
+/* Start a command, which is a script if the kernel cannot run it. Returns 0 or an errno value. */
+static int start_command(pid_t *pid, char **argv, const posix_spawnattr_t *attributes)
 {
 	const char **script = NULL;
-	struct rusage of_kernel;
-	pid_t pid;
-	int err = posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ);
+	int err = posix_spawnp(pid, argv[0], NULL, attributes, argv, environ);
 
 	if (err == ENOEXEC && (script = program_as_script((const char *const *)argv)))
-		err = posix_spawn(&pid, script[0], NULL, NULL, (char **)script, environ);
+		err = posix_spawn(pid, script[0], NULL, attributes, (char **)script, environ);
 	free(script);
+	return err;
+}
+
+/* As time(1) does: what the kernel has of the command and of what that has waited for. Returns 0 or
+ * a negative errno value. */
+static int run_command(char **argv, struct rt_rusage *usage, int *status)
+{
+	posix_spawnattr_t attributes;
+	struct rusage of_kernel;
+	pid_t pid;
+	int err = posix_spawnattr_init(&attributes);
+
 	if (err)
 		return -err;
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	err = leave_signals(&attributes);
+	if (err == 0)
+		err = start_command(&pid, argv, &attributes);
+	posix_spawnattr_destroy(&attributes);
+	if (err)
+		return -err;
 	while (wait4(pid, status, 0, &of_kernel) < 0) {
 		if (errno != EINTR)
 			return -errno;

@@ -9,8 +9,7 @@ import subprocess
 import unittest
 from typing import Dict
 
-from rtrack_command import (PATIENCE_S, RTRACK, Case, busy, python, read_proc, rtrack,
-                            wait_until)
+from rtrack_command import PATIENCE_S, RTRACK, Case, busy, python, rtrack
 
 NAMES = (
     "ru_utime ru_stime ru_maxrss ru_ixrss ru_idrss ru_isrss ru_minflt ru_majflt ru_nswap "
@@ -147,12 +146,18 @@ class OfCommand(Case):
         process = self.start([RTRACK, "rusage", "--", *python(code)], start_new_session=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), "ready\n")
-        wait_until(lambda: int(re.search(r"SigIgn:\s*(\w+)", read_proc(process.pid, "status"))[1],
-                               16) & 1 << signal.SIGINT - 1)
         os.killpg(process.pid, signal.SIGINT)
         _, output = process.communicate(timeout=PATIENCE_S)
         self.assertEqual(process.returncode, 7)
         self.assertIn("ru_utime", output)
+
+    def test_signals_are_ignored_by_the_command_only_if_they_were_before(self) -> None:
+        bit = 1 << signal.SIGINT - 1
+        for before in (signal.SIG_DFL, signal.SIG_IGN):
+            done = rtrack("rusage", "--", "grep", "SigIgn", "/proc/self/status",
+                          preexec_fn=lambda: signal.signal(signal.SIGINT, before))
+            self.assertEqual(int(done.stdout.split()[1], 16) & bit,
+                             bit if before == signal.SIG_IGN else 0)
 
 
 if __name__ == "__main__":
