@@ -170,15 +170,14 @@ static int dispatch(int argc, char **argv)
 }
 
 /* Report stdio output that could not be written. Returns the exit code: code, or EXIT_TROUBLE if it
- * was 0. A reader that has enough is no trouble: then rtrack is silent, and its exit code is that
- * of a program that SIGPIPE has ended. E.g.: rtrack info --fields | head. */
+ * was 0. As with a series, nothing is said of a reader that has enough. E.g.: rtrack info --fields
+ * | head. */
 static int close_stdout(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	if (errno == EPIPE && (code == 0 || code == EXIT_TROUBLE))
-		return EXIT_SIGNAL_BASE + SIGPIPE;
-	warn("cannot write standard output: %s", error_words(-errno));
+	if (errno != EPIPE)
+		warn("cannot write standard output: %s", error_words(-errno));
 	return code == 0 ? EXIT_TROUBLE : code;
 }
 

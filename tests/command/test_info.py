@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import unittest
 
 import header
@@ -92,13 +91,13 @@ class Info(Case):
         self.assertEqual({name.lower() for name in names}, set(got["command"]["domains"]))
 
     def test_reader_that_has_enough_is_no_trouble(self) -> None:
-        """As with a program that SIGPIPE ends: rtrack info --fields | head."""
+        """Nothing is said: rtrack info --fields | head."""
         for words in (["info", "--fields"], ["info", "--help"]):
             reader, writer = os.pipe()
             os.close(reader)
             self.addCleanup(os.close, writer)
             done = rtrack(*words, stdout=writer)
-            self.assertEqual((done.returncode, done.stderr), (128 + signal.SIGPIPE, ""), words)
+            self.assertEqual((done.returncode, done.stderr), (1, ""), words)
 
     def test_available_accounting_methods_work(self) -> None:
         got = json.loads(rtrack("info", "--json").stdout)["command"]["accounting"]
