@@ -499,6 +499,6 @@ int target_find_container(const struct target *target, int watch, struct text *f
 void target_explain_container(const struct target *target)
 {
 	if (!is_id(target->word))
-		warn("names of containers are known to docker and podman: neither has this one, or "
-		     "this user may not ask");
+		warn("names of containers are known to docker and podman: neither names this one, "
+		     "or it is stopped, or this user may not ask");
 }
