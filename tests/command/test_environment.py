@@ -2,6 +2,7 @@
 """Tests of RTRACK_OPTIONS, which holds defaults for run, attach and system."""
 import json
 import os
+import time
 import unittest
 from typing import Any
 
@@ -46,6 +47,12 @@ class Environment(Case):
         options = "--timeout 100s"
         self.assertEqual(self.with_options(options, *attach).returncode, 0)
         self.assertEqual(self.with_options(options, *attach, "--timeout", "9s").returncode, 2)
+
+    def test_timeout_of_run_does_not_end_the_wait_of_attach(self) -> None:
+        before = time.monotonic()
+        done = self.with_options("--wait=0.5 --timeout 1ms", "attach", "--name", "no such name")
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertGreaterEqual(time.monotonic() - before, 0.5)
 
     def test_options_after_operands_are_parsed(self) -> None:
         """getopt_long() starts anew with the rules of attach."""

@@ -186,8 +186,9 @@ static bool waits_for_target(const struct attach *a, int64_t begin_ns, int watch
 	struct pollfd made = { .fd = watch, .events = POLLIN };
 	char events[4096];
 	const struct options *o = a->options;
+	int64_t limit_ns = o->timeout_ns ? o->timeout_ns : o->wait_ns;
 
-	if (!o->wait || (o->timeout_ns && clock_now() - begin_ns >= o->timeout_ns))
+	if (!o->wait || (limit_ns && clock_now() - begin_ns >= limit_ns))
 		return false;
 	signals_sleep(clock_now() + TARGET_NAP_NS, &made, 1);
 	/* More events than fit in end the next wait at once. */
@@ -541,7 +542,7 @@ static const char *find_problem(const struct options *o)
 	if (named + (o->operand_count > 0) > 1)
 		return "only one of process ids, --name, --unit, --container and --cgroup can be "
 		       "followed";
-	if (o->timeout_ns != o->defaults.timeout_ns && !o->wait)
+	if (o->timeout_ns && !o->wait)
 		return "--timeout needs --wait";
 	if (o->wait && !o->defaults.wait && named == 0)
 		return "--wait needs --name, --unit, --container or --cgroup: a process id is "

@@ -268,7 +268,7 @@ int option_set_value(struct options *o, int key, const char *argument)
 		return set_ring_bytes(o, argument);
 	case KEY_WAIT:
 		o->wait = true;
-		return parse_duration(argument, &o->timeout_ns);
+		return parse_duration(argument, &o->wait_ns);
 	case KEY_LIVE:
 		return set_when(&o->live, argument);
 	case KEY_COLOR:

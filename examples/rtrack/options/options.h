@@ -42,6 +42,7 @@ struct options {
 	int64_t duration_ns; /* 0: no limit */
 	uint64_t count;      /* 0: no limit */
 	int64_t timeout_ns;  /* 0: none */
+	int64_t wait_ns;     /* attach; 0: no limit */
 	const char *output;  /* NULL: not given */
 	bool append;
 	const char *processes;       /* file for the list of processes; NULL: not given */
@@ -88,7 +89,6 @@ struct options {
 	struct {
 		const struct format *format;
 		const char *fields, *meta, *template;
-		int64_t timeout_ns;
 		bool per_process, append, has_iso_times, wait, full, all, no_children, raw;
 		bool strict_limits, hard_memory;
 		enum when live;

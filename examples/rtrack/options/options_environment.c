@@ -41,11 +41,12 @@ bool options_parse_environment(struct options *options, int *exit_code)
 		warn(ENVIRONMENT ": '%s' is no option", words.word[optind]);
 		return false;
 	}
+	if (options->command->bit == FOR_ATTACH)
+		options->timeout_ns = 0; /* it is the limit of run */
 	options->defaults.format = options->format;
 	options->defaults.fields = options->fields;
 	options->defaults.meta = options->meta;
 	options->defaults.template = options->template;
-	options->defaults.timeout_ns = options->timeout_ns;
 	options->defaults.per_process = options->per_process;
 	options->defaults.append = options->append;
 	options->defaults.has_iso_times = options->has_iso_times;
