@@ -24,6 +24,13 @@ class Rusage(Case):
         self.assertEqual(list(got), NAMES)
         self.assertEqual({got[name] for name in UNUSED}, {0})
 
+    def test_suffix_of_the_file_selects_json(self) -> None:
+        for name, words, is_json in (("u.json", [], True), ("u.ndjson", [], True),
+                                     ("u.txt", [], False), ("u.txt", ["--json"], True),
+                                     ("u.json", ["-f", "text"], False)):
+            self.assertEqual(rtrack("rusage", "-o", self.dir / name, *words).returncode, 0)
+            self.assertEqual((self.dir / name).read_text()[0] == "{", is_json, (name, words))
+
     def test_rusage_of_pid_matches_its_getrusage(self) -> None:
         """The figures of rtrack lie between two getrusage() calls of the process."""
         code = (busy(0.2) + "\nimport json, resource, sys\nx = b'x' * (32 << 20)\n"

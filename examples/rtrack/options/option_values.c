@@ -144,9 +144,11 @@ static int set_format(struct options *o, const char *word)
 		return o->format ? 0 : -EINVAL;
 	}
 	err = pick(word, words, &chosen);
-	if (err == 0)
-		o->as_json = chosen == 1;
-	return err;
+	if (err < 0)
+		return err;
+	o->as_json = chosen == 1;
+	o->has_rusage_form = true;
+	return 0;
 }
 
 static int set_pid(struct options *o, const char *word)
@@ -318,6 +320,7 @@ void option_set_flag(struct options *o, int key)
 		break;
 	case KEY_JSON:
 		o->as_json = true;
+		o->has_rusage_form = true;
 		break;
 	case KEY_LIST_FIELDS:
 		o->list_fields = true;

@@ -67,6 +67,7 @@ struct options {
 	bool of_children, of_thread;                  /* rusage */
 	int32_t pid;                                  /* rusage, trace; 0: not given */
 	bool as_json;                                 /* rusage, info */
+	bool has_rusage_form;                         /* it was given */
 	bool list_fields;                             /* info */
 	const struct trace_format *trace_format;      /* NULL: not given */
 	uint32_t calls;                               /* RT_TRACE_CALL_ bits; 0: not given */

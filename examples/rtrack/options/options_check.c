@@ -8,19 +8,25 @@
 #include "summary/template.h"
 #include "summary/usage.h"
 #include "text/message.h"
+#include "text/text.h"
 
-static bool has_suffix(const char *name, const char *suffix)
+static bool is_json(const char *name)
 {
-	size_t len = strlen(name), suffix_len = strlen(suffix);
-
-	return len > suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+	return has_suffix(name, ".json") || has_suffix(name, ".jsonl") ||
+	       has_suffix(name, ".ndjson");
 }
 
 static enum summary_form form_by_file(const char *name)
 {
-	if (has_suffix(name, ".json") || has_suffix(name, ".jsonl"))
+	if (is_json(name))
 		return SUMMARY_JSON;
 	return has_suffix(name, ".md") ? SUMMARY_MARKDOWN : SUMMARY_TEXT;
+}
+
+static void choose_rusage_form(struct options *o)
+{
+	if (o->command->bit == FOR_RUSAGE && o->output && !o->has_rusage_form)
+		o->as_json = is_json(o->output);
 }
 
 static bool choose_summary(struct options *o)
@@ -78,11 +84,10 @@ static const char *find_suffix(const char *name, const char *const *suffixes)
 static bool check_suffix(const char *option, const char *name, const char *forms, bool has_form)
 {
 	static const char *const packed[] = { ".gz", ".xz", ".zst", ".bz2", ".lz4", ".zip", NULL };
-	static const char *const foreign[] = { ".parquet", ".arrow",  ".feather", ".avro",
-		                               ".orc",     ".h5",     ".xlsx",    ".ods",
-		                               ".db",      ".sqlite", ".tsv",     ".xml",
-		                               ".yaml",    ".yml",    ".html",    ".pdf",
-		                               ".ndjson",  NULL };
+	static const char *const foreign[] = { ".parquet", ".arrow", ".feather", ".avro", ".orc",
+		                               ".h5",      ".xlsx",  ".ods",     ".db",   ".sqlite",
+		                               ".tsv",     ".xml",   ".yaml",    ".yml",  ".html",
+		                               ".pdf",     NULL };
 	const char *suffix = name ? find_suffix(name, packed) : NULL;
 
 	if (suffix)
@@ -111,7 +116,8 @@ static bool check_files(const struct options *o)
 	static const char summary[] = "name it *.json or *.md, or give --summary";
 
 	if (o->command->bit == FOR_RUSAGE)
-		return check_suffix("--output", o->output, "give --json for JSON", o->as_json);
+		return check_suffix("--output", o->output, "name it *.json, or give --json",
+		                    o->has_rusage_form);
 	return check_rows("--output", o->output, o->command->bit == FOR_TRACE ? calls : series,
 	                  o->format || o->trace_format) &&
 	       check_rows("--processes", o->processes, list, false) &&
@@ -157,5 +163,6 @@ static bool check_network(const struct options *o)
 bool options_complete(struct options *o)
 {
 	leave_defaults_of_others(o);
+	choose_rusage_form(o);
 	return check_network(o) && check_files(o) && choose_summary(o) && check_template(o);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "text/text.h"
+
 static const struct format *const formats[] = { &format_csv, &format_csv_v1, &format_csv_v5,
 	                                        &format_jsonl };
 
@@ -20,13 +22,10 @@ const struct format *format_by_name(const char *name)
 
 const struct format *format_by_file(const char *file)
 {
-	size_t len = strlen(file);
-
+	if (has_suffix(file, ".ndjson"))
+		return &format_jsonl;
 	for (int i = 0; i < FORMAT_COUNT; i++) {
-		size_t suffix_len = formats[i]->suffix ? strlen(formats[i]->suffix) : 0;
-
-		if (suffix_len > 0 && len > suffix_len &&
-		    strcmp(file + len - suffix_len, formats[i]->suffix) == 0)
+		if (formats[i]->suffix && has_suffix(file, formats[i]->suffix))
 			return formats[i];
 	}
 	return &format_csv;

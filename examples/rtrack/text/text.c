@@ -165,3 +165,10 @@ void text_iso_time(struct text *t, uint64_t ns)
 	format_iso_time(time, ns);
 	text_add(t, time);
 }
+
+bool has_suffix(const char *name, const char *suffix)
+{
+	size_t len = strlen(name), suffix_len = strlen(suffix);
+
+	return len > suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
+}

@@ -45,4 +45,7 @@ enum { ISO_TIME_BYTES = 64 };
 void format_iso_time(char out[ISO_TIME_BYTES], uint64_t ns);
 void text_iso_time(struct text *t, uint64_t ns);
 
+/* Whether a name has this suffix, and something before it. */
+bool has_suffix(const char *name, const char *suffix);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "text/units.h"
+#include "text/text.h"
 
 static const struct trace_format *const formats[] = { &trace_format_text, &trace_format_jsonl,
 	                                              &trace_format_tracee,
@@ -24,11 +25,9 @@ const struct trace_format *trace_format_by_name(const char *name)
 
 const struct trace_format *trace_format_by_file(const char *file)
 {
-	static const char suffix[] = ".jsonl";
-	size_t len = strlen(file), suffix_len = sizeof(suffix) - 1;
-	bool has_suffix = len > suffix_len && strcmp(file + len - suffix_len, suffix) == 0;
+	bool is_json = has_suffix(file, ".jsonl") || has_suffix(file, ".ndjson");
 
-	return has_suffix ? &trace_format_jsonl : &trace_format_text;
+	return is_json ? &trace_format_jsonl : &trace_format_text;
 }
 
 static int64_t read_clock(clockid_t id)
