@@ -21,8 +21,7 @@ class Files(Case):
         for option in ("--output", "--summary-file", "--processes", "--meta"):
             self.assertEqual(
                 self.refuse("run", option, "A", option, "B", "true"),
-                f"rtrack: {option} 'B': 'A' was given before, and one file is written: name one, "
-                "and copy it")
+                f"rtrack: {option} 'B': 'A' was given before, and only one file can be written")
 
     def test_file_of_the_environment_is_replaced(self) -> None:
         done = rtrack("run", "-q", "-o", "B", "true", cwd=self.dir,
@@ -54,8 +53,8 @@ class Files(Case):
     def test_option_in_the_place_of_a_file_is_refused(self) -> None:
         for word in ("--", "-q", "--live"):
             self.assertEqual(self.refuse("run", "-o", word, "true"),
-                             f"rtrack: --output '{word}': the name of a file is missing; write "
-                             f"./{word} for a file of this name")
+                             f"rtrack: --output: file name missing (for a file called '{word}', "
+                             f"write ./{word})")
         self.assertEqual(rtrack("run", "-q", "-o", "./--", "true", cwd=self.dir).returncode, 0)
         self.assertEqual(os.listdir(self.dir), ["--"])
 

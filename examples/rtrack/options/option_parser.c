@@ -95,18 +95,19 @@ static bool is_first(struct getopt_tables *tables, const struct option_row *row)
 {
 	const char **before = &tables->once[row - option_row_at(0)];
 
-	if (*before && is_target(row))
-		warn("--%s '%s': '%s' was given before, and one %s is followed at a time",
-		     row->name, optarg, *before, row->key == KEY_NAME ? "name" : row->name);
-	else if (*before)
-		warn("--%s '%s': '%s' was given before, and one file is written: name "
-		     "one, and copy it",
-		     row->name, optarg, *before);
-	else if (is_target(row) || strcmp(row->argument, "FILE") == 0)
-		*before = optarg;
-	else
+	if (!is_target(row) && strcmp(row->argument, "FILE") != 0)
 		return true;
-	return *before == optarg;
+	if (!*before) {
+		*before = optarg;
+		return true;
+	}
+	if (is_target(row))
+		warn("--%s '%s': '%s' was given before, and one %s is followed at a time",
+		     row->name, optarg, *before, row->name);
+	else
+		warn("--%s '%s': '%s' was given before, and only one file can be written",
+		     row->name, optarg, *before);
+	return false;
 }
 
 /* Returns false if an option stands in the place of a file. E.g.: "-o -- true" would make a file
@@ -115,8 +116,8 @@ static bool is_no_option(const struct option_row *row)
 {
 	if (strcmp(row->argument, "FILE") != 0 || optarg[0] != '-' || !optarg[1])
 		return true;
-	warn("--%s '%s': the name of a file is missing; write ./%s for a file of this name",
-	     row->name, optarg, optarg);
+	warn("--%s: file name missing (for a file called '%s', write ./%s)", row->name, optarg,
+	     optarg);
 	return false;
 }
 

@@ -110,11 +110,11 @@ static const struct option_row rows[] = {
 	  "memory for calls that wait to be written; default 32 MiB" },
 	{ 'h', FOR_ALL, OPTION_HELP, "help", NULL, "show this help and exit" },
 	{ 'V', FOR_ALL, OPTION_HELP, "version", NULL, "show the version and exit" },
-	{ KEY_TIMEOUT, FOR_ATTACH, OPTION_OLD, "timeout", "TIME", "--wait=TIME" },
+	{ KEY_TIMEOUT, FOR_ATTACH, OPTION_OLD, "timeout", "TIME", "" },
 	{ 'f', FOR_RUSAGE, OPTION_OLD, "format", "FORMAT", "text or json" },
-	{ KEY_PID, FOR_RUSAGE, OPTION_OLD, "pid", "PID", "a process id" },
-	{ KEY_CHILDREN, FOR_RUSAGE, OPTION_OLD, "children", NULL, "the children of rtrack" },
-	{ KEY_THREAD, FOR_RUSAGE, OPTION_OLD, "thread", NULL, "the calling thread of rtrack" },
+	{ KEY_PID, FOR_RUSAGE, OPTION_OLD, "pid", "PID", "" },
+	{ KEY_CHILDREN, FOR_RUSAGE, OPTION_OLD, "children", NULL, "" },
+	{ KEY_THREAD, FOR_RUSAGE, OPTION_OLD, "thread", NULL, "" },
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
