@@ -59,10 +59,10 @@ static int keep_standard_descriptors(void)
 
 static void show_commands(FILE *out)
 {
-	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nTo follow, and to sum up:\n");
+	fprintf(out, "Usage: rtrack COMMAND [OPTION]...\n\nMeasure:\n");
 	for (int i = 0; i < COMMAND_COUNT; i++) {
 		if (i > 0 && commands[i - 1].bit & FOR_SERIES && !(commands[i].bit & FOR_SERIES))
-			fprintf(out, "\nTo look at details:\n");
+			fprintf(out, "\nInspect:\n");
 		fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].about);
 	}
 	fprintf(out, "  %-8s %s\n", "help", "Show the options of a command.");

@@ -545,11 +545,10 @@ static const char *find_problem(const struct options *o)
 	if (o->timeout_ns && !o->wait)
 		return "--timeout needs --wait";
 	if (o->wait && !o->defaults.wait && named == 0)
-		return "--wait needs --name, --unit, --container or --cgroup: a process id is "
-		       "there or not";
+		return "--wait needs --name, --unit, --container or --cgroup: a process id "
+		       "either exists or does not";
 	if (!o->name && ((o->full && !o->defaults.full) || (o->all && !o->defaults.all)))
-		return o->full && !o->defaults.full ? "--full needs --name"
-		                                    : "--all needs --name: all processes with it";
+		return o->full && !o->defaults.full ? "--full needs --name" : "--all needs --name";
 	if (is_cgroup && o->no_children && !o->defaults.no_children)
 		return "--no-children needs a process: a cgroup is followed with all that is in it";
 	return NULL;

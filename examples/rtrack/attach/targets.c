@@ -60,9 +60,9 @@ static int take_matches(struct matches *m, const char *what, const struct target
 		warn("out of memory");
 		code = EXIT_BEFORE_START;
 	} else if (code > 0) {
-		warn("%s '%s' has %zu matches: %s; name one of them%s", what, target->word,
-		     m->count, m->list.data,
-		     strcmp(what, "process") == 0 ? " by its number, or give --all" : "");
+		warn("%s '%s' has %zu matches: %s; %s", what, target->word, m->count, m->list.data,
+		     strcmp(what, "process") == 0 ? "give one of these pids, or --all"
+		                                  : "name one of them");
 	}
 	if (code == 0)
 		*found = m->found;

@@ -61,7 +61,7 @@ static int add_losses(struct text *out, const struct brief *b, int max)
 	add_loss(&lines, !b->has_bpf, "BPF programs: attach may miss what no process waited for",
 	         "");
 	add_loss(&lines, !b->has_events,
-	         "process events: --processes may lack processes that end at once", "");
+	         "process events: --processes may lack short-lived processes", "");
 	add_names(&lines, "in the summary of run: ", &b->of_commands);
 	add_loss(&lines, b->has_silent_gpu, "GPUs: their driver does not answer, so no figures",
 	         "");

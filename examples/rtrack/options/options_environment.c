@@ -38,7 +38,7 @@ bool options_parse_environment(struct options *options, int *exit_code)
 		return false;
 	}
 	if (optind < words.count) {
-		warn(ENVIRONMENT ": '%s' is no option", words.word[optind]);
+		warn(ENVIRONMENT ": '%s' is not an option", words.word[optind]);
 		return false;
 	}
 	if (options->command->bit == FOR_ATTACH)
