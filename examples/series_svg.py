@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 import sys
 from typing import Dict, List, NamedTuple, Sequence
 
 WIDTH, LEFT, RIGHT = 720, 44, 704  # of the picture, and where the bars begin and end
 PANEL, BARS = 120, 86  # heights of a panel with its title, and of the bars in it
 MIB = 1 << 20
+FIELDS = ("timestamp", "interval_seconds", "cores_used", "footprint_bytes", "estimated")
 Row = Dict[str, str]
 
 
@@ -57,25 +57,34 @@ def panel(y: int, title: str, top: float, color: str, scale: float, what: List[B
     return out
 
 
-def draw(rows: Sequence[Row], cpus: int) -> str:
+def draw(rows: Sequence[Row]) -> str:
     cores, memory = bars(rows, "cores_used", 1), bars(rows, "footprint_bytes", MIB)
-    most = round_up(max((bar.value for bar in memory), default=1))
-    end = max(bar.begin + bar.seconds for bar in [*cores, *memory])
+    most_cores, most_memory = (round_up(max((bar.value for bar in what), default=1))
+                               for what in (cores, memory))
+    end = max((bar.begin + bar.seconds for bar in [*cores, *memory]), default=1)
     scale = (RIGHT - LEFT) / end
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {2 * PANEL + 32}" '
         'font-family="sans-serif" font-size="12" fill="#333">',
         '<rect width="100%" height="100%" fill="white"/>',
-        *panel(0, f"CPUs in use, of {cpus}", cpus, "#2c7fb8", scale, cores),
-        *panel(PANEL, "memory in MiB, each page once", most, "#d95f0e", scale, memory),
+        *panel(0, "CPUs in use", most_cores, "#2c7fb8", scale, cores),
+        *panel(PANEL, "memory in MiB, each page once", most_memory, "#d95f0e", scale, memory),
         f'<text x="{LEFT}" y="{2 * PANEL + 20}">0</text>',
         f'<text x="{RIGHT}" y="{2 * PANEL + 20}" text-anchor="end">{end:.1f} s</text>',
         "</svg>"])
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit("Usage: series_svg.py SERIES.csv >SERIES.svg")
     with open(sys.argv[1], newline="") as file:
-        print(draw(list(csv.DictReader(file)), os.cpu_count() or 1))
+        rows = list(csv.DictReader(file))
+    if not rows:
+        sys.exit(f"series_svg.py: {sys.argv[1]} has no rows")
+    missing = [field for field in FIELDS if field not in rows[0]]
+    if missing:
+        sys.exit(f"series_svg.py: {sys.argv[1]} has no column {missing[0]}")
+    print(draw(rows))
 
 
 if __name__ == "__main__":

@@ -126,6 +126,17 @@ class ReadmeOutput(unittest.TestCase):
                 for height, value in zip(heights, values):
                     self.assertAlmostEqual(height, value * scale, delta=0.2)
 
+    def test_series_that_cannot_be_drawn_is_named(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            series = pathlib.Path(directory) / "rows.csv"
+            for text, problem in (("timestamp,cores_used\n", "has no rows"),
+                                  ("timestamp,cores_used\n1,1\n", "has no column")):
+                series.write_text(text)
+                done = subprocess.run([sys.executable, SOURCE / "examples/series_svg.py", series],
+                                      capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, f"^series_svg.py: {series} {problem}")
+
     def test_readme_is_short(self) -> None:
         self.assertLessEqual(len((SOURCE / "README.md").read_text().split()), MAX_WORDS)
 
