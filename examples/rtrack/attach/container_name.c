@@ -54,7 +54,7 @@ static pid_t start(const char *const argv[], int out)
 	return pid;
 }
 
-/* Wait for the end of a program, but kill it after the deadline, or if the user requests the end. */
+/* Wait for the end of a program. Kill it after the deadline, or if the user requests the end. */
 static void reap(pid_t pid, int64_t deadline)
 {
 	while (waitpid(pid, NULL, WNOHANG) == 0) {
@@ -66,7 +66,7 @@ static void reap(pid_t pid, int64_t deadline)
 	}
 }
 
-/* Read the first bytes of the output of a program, until the deadline. Returns how many there are. */
+/* Read the first bytes of the output of a program, for some time. Returns how many there are. */
 static size_t read_output(const char *const argv[], char *out, size_t size)
 {
 	int64_t deadline = clock_now() + PATIENCE_NS;
