@@ -105,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct fuzz_input in = fuzz_input(data, len);
 	struct rti_fork_tracker kept = tracker; /* its array stays allocated */
 
+	rti_reap_proof_free(&tracker.proof);
 	tracker = (struct rti_fork_tracker){ .fd = MESSAGES_EVENTS_FD,
 		                             .owner = kept.owner,
 		                             .descendants = &set,
