@@ -74,7 +74,7 @@ static struct rti_unseen *add(struct rti_reap_proof *proof, int32_t pid)
 	if (slot)
 		return slot;
 	if (2 * (proof->count + 1) > proof->capacity &&
-	    !resize(proof, rti_max(2 * proof->capacity, CAPACITY_MIN))) {
+	    !resize(proof, (size_t)rti_max(2 * proof->capacity, CAPACITY_MIN))) {
 		proof->unproven_ns = UINT64_MAX;
 		return NULL;
 	}
@@ -154,7 +154,7 @@ void rti_reap_proof_end_look(struct rti_reap_proof *proof, uint64_t now_ns)
 	}
 	/* After a storm of forks each look would go through the whole table. */
 	if (proof->capacity > CAPACITY_MIN && 16 * proof->count < proof->capacity &&
-	    resize(proof, rti_max(proof->capacity / 4, CAPACITY_MIN)))
+	    resize(proof, (size_t)rti_max(proof->capacity / 4, CAPACITY_MIN)))
 		return;
 	memset(proof->spare, 0, proof->capacity * sizeof(*proof->spare));
 	move_slots(proof, proof->capacity);
