@@ -268,11 +268,12 @@ class Attach(Case):
                    for line in open("/proc/self/mountinfo")):
             self.skipTest("no cgroup v2 is mounted")
         code = ("import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-                "os.read(0, 1)\nfor _ in range(20):\n if os.fork() == 0:\n"
+                "os.write(1, b'ready')\nos.read(0, 1)\nfor _ in range(20):\n if os.fork() == 0:\n"
                 "  while time.process_time() < 0.03: pass\n  os._exit(0)\n try: os.wait()\n"
                 " except ChildProcessError: pass\n")
         rows = self.dir / "rows"
-        target = self.start(python(code), stdin=subprocess.PIPE, bufsize=0)
+        target = self.start(python(code), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+        self.assertEqual(target.stdout.read(5), b"ready")
         process = self.attach(rows, "-i", 10 * PATIENCE_S, target.pid)
         target.stdin.write(b"1")
         [tree] = self.targets(process)
