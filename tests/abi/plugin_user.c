@@ -25,7 +25,7 @@ static int count_processes(struct rt_tracker *tracker)
 	struct rt_metrics m;
 
 	for (int i = 0; i < SAMPLES; i++)
-		if (rt_sample(tracker, &m, sizeof(m)) < 0 || (m.valid & needed) != needed ||
+		if (rt_sample(tracker, &m, sizeof(m)) < 0 || !RT_IS_KNOWN(&m, needed) ||
 		    m.processes != 1 + CHILDREN)
 			return -1;
 	return (int)m.processes;
