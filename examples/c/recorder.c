@@ -29,8 +29,11 @@ int main(void)
 	uint64_t mark;
 	int err = rt_pid_tracker_new(&tracker, getpid(), NULL);
 
-	if (!err)
+	if (!err) {
 		err = rt_recorder_new(&recorder, tracker, &opts); /* the tracker is its own now */
+		if (err)
+			rt_tracker_free(tracker);
+	}
 	if (!err)
 		err = rt_tracker_mark(tracker, "work", &mark);
 	if (!err) {
@@ -42,7 +45,7 @@ int main(void)
 	if (!err)
 		err = rt_recorder_read(recorder, samples, sizeof(samples[0]), &count);
 	if (!err)
-		printf("at least %.1f MiB, %zu samples\n",
+		printf("%s %.1f MiB, %zu samples\n", RT_QUALITY_TEXT(&peaks, RT_HAS_PEAK_FOOTPRINT),
 		       (double)peaks.peak_footprint_bytes / (1 << 20), count);
 	else
 		fprintf(stderr, "%s\n", rt_strerror(err));

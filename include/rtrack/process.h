@@ -53,7 +53,7 @@ RT_API int rt_getrusage(int who, struct rt_rusage *out);
 
 /** The same of any live process, without its children.
  *
- *  Context switches are lower bounds once a thread has ended; blocks, if also a child was reaped.
+ *  Once a thread has ended, context switches are lower bounds; blocks too, if a child was reaped.
  *
  *  @param pid as rt_pid_read().
  *  @param valid receives bit i for field i. A field without its bit is at least that, or unknown.

@@ -13,7 +13,7 @@
  *  - Free beside a wait on another thread: rt_command_interrupt(), join that thread,
  *    rt_command_free() in command.h
  *  - A pid that is reused: a tracker ignores it; else compare rt_process.start_ticks
- *  - Memory that two runs agree on: rt_outcome.peak_needed_bytes, rt_metrics.needed_bytes
+ *  - Memory that two runs agree on: rt_outcome.peak_needed_bytes
  *  - What an unprivileged user loses: @ref details_rights
  *  - CPU of the calling thread: rt_getrusage() in process.h
  *  - A container: rt_cgroup_tracker_new() in tracker.h; from inside, RT_OPT_OWN_LIMITS
@@ -23,17 +23,16 @@
  *    -EFAULT (a pointer is NULL), -EINVAL (wrong size, unknown flag or option), -E2BIG (options
  *    longer than the library knows), -ENOMEM, -EMFILE, -ENFILE. Outputs are untouched on error,
  *    unless the call says more.
- *  - **Partial loss is no error.** A figure is exact (`valid`), at least (`partial`), about
- *    (`estimated`) or unknown, and then 0: RT_QUALITY().
+ *  - **Partial loss is no error.** A figure is exact (`valid`), a lower bound (`partial`),
+ *    approximate (`estimated`), or unknown: its field means nothing. RT_QUALITY() says which.
  *  - **Units.** Nanoseconds and bytes, unless the name says otherwise. A counter never falls; a
  *    gauge holds for one instant.
- *  - **Sizes.** In inputs `size` is sizeof, and 0 elsewhere the default. NULL options of a tracker
+ *  - **Sizes.** Inputs: set `size` to sizeof; other zeros mean defaults. NULL options of a tracker
  *    or recorder: defaults. For outputs, `out_size` or `element_size` is sizeof; the library sets
  *    `size` to what it filled. Structs grow at the end. Char arrays and messages end in NUL.
- *  - **Lists** have a row for each item of the last sample, `element_size` apart. `*count` is the
- *    room (0: the array may be NULL), and receives the number of items, which may be more. They
- *    read no file; -EOPNOTSUPP: no such list, or not wanted; -ENODATA: no sample, or the list
- *    could not be read.
+ *  - **Lists** have a row for each item of the last sample, `element_size` apart. `*count`:
+ *    capacity in (if 0, the array may be NULL); total items out, possibly more. They read no file;
+ *    -EOPNOTSUPP: no such list, or not wanted; -ENODATA: no sample, or the list could not be read.
  *  - **Descriptors** for an event loop are borrowed until the handle is freed: only poll them.
  *  - **Constants** are plain literals; a bit is as wide as its mask.
  *  - **Threads.** One thread at a time for each handle, unless its struct says more. Parent and

@@ -140,7 +140,7 @@ RT_API int rt_trace_fd(const struct rt_trace *trace);
 
 /** Take the events that wait, by `sequence`. Does not wait.
  *
- *  @param count room; receives how many, 0 on error.
+ *  @param count room; receives how many.
  *  @return 0; -ESRCH: all have ended, and none waits; -ECHILD: a forked child, or the ptrace
  *          helper was killed; -ETIMEDOUT: it was stopped for 5 s, and killed with what it traced.
  */
