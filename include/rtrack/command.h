@@ -188,8 +188,7 @@ struct rt_outcome {
 	uint64_t gpu_busy_ns;           /**< RT_HAS_GPU. */
 	uint64_t gpu_memory_peak_bytes; /**< RT_HAS_GPU_MEMORY: largest of a sample. */
 	/** @{ */
-	/** RT_HAS_PEAK_FOOTPRINT: without files: two runs agree on it. And bounds. */
-	uint64_t peak_needed_bytes;
+	uint64_t peak_needed_bytes; /**< RT_HAS_PEAK_NEEDED: without files, and bounds. */
 	uint64_t peak_needed_low_bytes;
 	uint64_t peak_needed_high_bytes;
 	/** @} */
@@ -284,7 +283,7 @@ RT_API int rt_command_processes(struct rt_command *c, struct rt_command_process 
 RT_API int rt_command_process_text(struct rt_command *c, size_t row, uint32_t text, char *buffer,
                                    size_t *length);
 
-/** Release a command. The program runs on, reaped by its supervisor, unless
+/** Release a command. The program runs on, reaped by its supervisor, if any, unless
  *  RT_COMMAND_KILL_ON_FREE is set. NULL is allowed. */
 RT_API void rt_command_free(struct rt_command *c);
 

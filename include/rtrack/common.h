@@ -80,8 +80,8 @@ RT_API const char *rt_strerror(int err);
 /** @} */
 
 /** @defgroup domains Domains
- *  Bits of `valid`, `partial` and `estimated`, each in one at most; also of rt_opts.want. Each
- *  stands for the fields that name it. rt_domains() has those of a kind of tracker.
+ *  Bits for `valid`, `partial`, `estimated` (each set in at most one) and rt_opts.want. Each covers
+ *  the fields naming it. rt_domains() has those of a kind of tracker.
  *  @{ */
 #define RT_HAS_CPU 0x1ULL        /**< CPU time. */
 #define RT_HAS_RSS 0x2ULL        /**< Resident memory. */
@@ -123,7 +123,7 @@ RT_API const char *rt_strerror(int err);
 #define RT_HAS_GPU_MEMORY 0x40000000ULL
 /** System: energy of GPUs, likewise. @since 0.3 */
 #define RT_HAS_GPU_ENERGY 0x80000000ULL
-/** Tree: largest footprint and needed memory so far. @since 0.3 */
+/** Tree: largest footprint so far. @since 0.3 */
 #define RT_HAS_PEAK_FOOTPRINT 0x400000000ULL
 #define RT_HAS_IO_CALLS 0x800000000ULL /**< Calls that read and wrote. @since 0.3 */
 /** System with RT_OPT_OWN_LIMITS: CPU time of the own cgroup. @since 0.3 */
@@ -158,6 +158,8 @@ RT_API const char *rt_strerror(int err);
 /** Tree: footprint that the kernel cannot drop. @since 0.3 */
 #define RT_HAS_NEEDED 0x100000000000000ULL
 #define RT_HAS_TREE_SWAP 0x200000000000000ULL /**< Tree: swap space. @since 0.3 */
+/** Tree: largest needed memory so far. @since 0.3 */
+#define RT_HAS_PEAK_NEEDED 0x400000000000000ULL
 /** @} */
 
 #ifdef __cplusplus

@@ -46,17 +46,16 @@ struct rt_recorder_opts {
 struct rt_recorder_totals {
 	uint32_t size;    /**< Filled. */
 	uint32_t waiting; /**< Gauge. Samples to be read. */
-	uint64_t taken;   /**< Counter. With `missed`, all ticks. */
+	uint64_t taken;   /**< Counter. With `missed`, all ticks, and the last sample. */
 	uint64_t dropped; /**< Counter. Of these, lost: the ring was full. */
 	uint64_t missed;  /**< Counter. Ticks without a sample. */
 };
 
 /** Begin to record.
  *
- *  The recorder owns the tracker and frees it; it only borrows that of a command, and
- *  either may be freed first. Meanwhile
- *  rt_sample() is -EBUSY, and any thread may make the other calls of the tracker. The thread blocks
- *  all signals.
+ *  The recorder owns the tracker and frees it; it borrows that of a command, and either may be
+ *  freed first. Meanwhile rt_sample() is -EBUSY, and any thread may make the other calls of the
+ *  tracker. The thread blocks all signals.
  *
  *  @param out receives the recorder, NULL on failure.
  *  @param t the tracker, still the caller's on failure.
@@ -74,7 +73,7 @@ RT_API int rt_recorder_fd(const struct rt_recorder *r);
  *
  *  @param samples receives them, each @p element_size after the last: a stride.
  *  @param element_size sizeof(struct rt_metrics) or more.
- *  @param count room; receives how many, 0 on error.
+ *  @param count room; receives how many.
  *  @return 0; -ESRCH: none, and no more will come. Cost: no system call. */
 RT_API int rt_recorder_read(struct rt_recorder *r, struct rt_metrics *samples, size_t element_size,
                             size_t *count);
@@ -94,11 +93,11 @@ RT_API int rt_recorder_get_totals(const struct rt_recorder *r, struct rt_recorde
 /** Take a last sample and end the thread. What waits can be read. @return 0 or -ECHILD. */
 RT_API int rt_recorder_stop(struct rt_recorder *r);
 
-/** Stop, and free the recorder and its tracker. NULL is allowed. */
+/** Stop and free it, and a tracker that no command owns. NULL is allowed. */
 RT_API void rt_recorder_free(struct rt_recorder *r);
 
-/** The largest that polls since a mark have seen; without a recorder, what comes and goes between
- *  two calls is missed. */
+/** Largest values since a mark. Without a recorder, a short peak between two calls may be missed.
+ */
 struct rt_peaks {
 	uint32_t size;                 /**< Filled. */
 	uint32_t flags;                /**< 0. */
@@ -107,14 +106,14 @@ struct rt_peaks {
 	uint64_t estimated;            /**< RT_HAS_ bits: about. */
 	uint64_t monotonic_ns;         /**< Of the mark, CLOCK_MONOTONIC. */
 	uint64_t peak_footprint_bytes; /**< RT_HAS_PEAK_FOOTPRINT. */
-	uint64_t peak_needed_bytes;    /**< RT_HAS_PEAK_FOOTPRINT. */
+	uint64_t peak_needed_bytes;    /**< RT_HAS_PEAK_NEEDED. */
 	uint64_t peak_rss_bytes;       /**< RT_HAS_PEAK_RSS: of one process. */
 	uint64_t processes_peak;       /**< RT_HAS_PROCESSES_PEAK. */
 	char label[64];                /**< Of the mark, cut to fit. */
 };
 
-/** Set one of 64 marks: rt_tracker_since() has the peaks from here on, which rt_sample(),
- *  rt_tracker_glance() and a recorder raise. With a recorder, on any thread.
+/** Set a mark (64 at most): rt_tracker_since() returns the peaks that samples, peak polls and
+ *  a recorder have seen since. With a recorder, on any thread.
  *
  *  @param t a pid tracker; takes a first sample if it has none.
  *  @param label for people, or NULL.

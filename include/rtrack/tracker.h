@@ -34,10 +34,10 @@ struct rt_tracker;
  *  makes forks of the system some 2 us dearer. Without them, counters of a tree that forks are
  *  lower bounds. @since 0.3 */
 #define RT_OPT_NO_PROCESS_EVENTS 0x200U
-/** Pid: never walk page tables (`smaps`): the footprint is estimated. @since 0.3 */
+/** Pid, cgroup: never walk page tables (`smaps`): the footprint is estimated. @since 0.3 */
 #define RT_OPT_NO_MEMORY_READS 0x8U
-/** Pid: read PSS in each sample, within rt_opts.pss_share; else estimated, unless rt_opts.want has
- *  RT_HAS_PSS. @since 0.3 */
+/** Pid, cgroup: read PSS in each sample, within rt_opts.pss_share; else estimated, unless
+ *  rt_opts.want has RT_HAS_PSS. @since 0.3 */
 #define RT_OPT_PSS_READS 0x40U
 /** Pid: follow all processes of its session, and what they start. @since 0.3 */
 #define RT_OPT_SESSION 0x80U
@@ -119,8 +119,8 @@ RT_API int rt_system_tracker_new(struct rt_tracker **out, const struct rt_opts *
 RT_API int rt_cgroup_tracker_new(struct rt_tracker **out, const char *name,
                                  const struct rt_opts *opts);
 
-/** Free a tracker; nothing is done while it has a recorder. Never that of a command. Processes run
- *  on. NULL is allowed. */
+/** Free a tracker; no-op while it has a recorder. Never pass a command's. Processes run on. NULL is
+ *  allowed. */
 RT_API void rt_tracker_free(struct rt_tracker *t);
 
 #define RT_KIND_PID 1    /**< rt_metrics.kind: a tree. */
@@ -184,7 +184,7 @@ RT_API uint64_t rt_default_domains(uint32_t kind);
 #define RT_SOURCE_BPF_ACCOUNT 3
 
 /** One sample. Fields with a bit are counters, unless they are marked as gauges; a field without
- *  its bit in any mask is 0 and means nothing. @sa @ref units_metrics */
+ *  its bit in any mask means nothing. @sa @ref units_metrics */
 struct rt_metrics {
 	uint32_t size;           /**< Filled. */
 	uint32_t kind;           /**< RT_KIND_ value. */
@@ -195,7 +195,7 @@ struct rt_metrics {
 	uint64_t boottime_ns;    /**< Likewise, CLOCK_BOOTTIME. */
 	uint64_t realtime_ns;    /**< Likewise, since 1970, for display. */
 	uint64_t self_cpu_ns;    /**< CPU time that the samples of this tracker cost. */
-	struct rt_rusage rusage; /**< Layout of getrusage(2), as valid as what it repeats. */
+	struct rt_rusage rusage; /**< The same figures in getrusage(2) layout. */
 	/** RT_HAS_CPU: members, ended and reaped ones; system: all but idle, iowait, steal. */
 	uint64_t cpu_user_ns;
 	uint64_t cpu_system_ns;       /**< RT_HAS_CPU. */
@@ -395,7 +395,9 @@ struct rt_metrics {
 	uint64_t peak_footprint_bytes;
 	uint64_t peak_footprint_low_bytes;
 	uint64_t peak_footprint_high_bytes;
-	uint64_t peak_needed_bytes;
+	/** @} */
+	/** @{ */
+	uint64_t peak_needed_bytes; /**< Gauge, RT_HAS_PEAK_NEEDED: likewise. */
 	uint64_t peak_needed_low_bytes;
 	uint64_t peak_needed_high_bytes;
 	/** @} */
@@ -497,8 +499,8 @@ RT_API int rt_tracker_obstacle(const struct rt_tracker *t, uint64_t has, struct 
 
 /** Differences of two samples: the later figure of rt_metrics less the earlier one.
  *
- *  `valid`: exact in both. `partial`: a lower bound less an exact figure. `estimated`: less or from
- *  another. In none: unknown, or a counter fell. Consecutive ones add up.
+ *  `valid`: exact in both. `partial`: exact to lower bound. `estimated`: starts from a lower bound,
+ *  or involves an estimate. In none: unknown, or a counter fell. Consecutive ones add up.
  *  @sa @ref units_delta */
 struct rt_delta {
 	uint32_t size;             /**< Filled. */
@@ -589,7 +591,7 @@ struct rt_delta {
 	uint64_t cgroup_cpu_ns;      /**< RT_HAS_CGROUP_CPU_TIME. */
 };
 
-/** What changed from one sample to a later one of the same tracker, wherever they were kept.
+/** What changed from one sample to a later one of the same tracker.
  *
  *  @param from the earlier sample.
  *  @param to the later one.

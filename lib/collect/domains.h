@@ -8,7 +8,7 @@
 /* What is found out of a tree from the memory of its members. */
 #define RTI_HAS_OF_MEMORY                                                                          \
 	(RT_HAS_PSS | RT_HAS_USS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED | RT_HAS_TREE_SWAP |           \
-	 RT_HAS_PEAK_FOOTPRINT)
+	 RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED)
 
 struct rti_pid_domains {
 	uint64_t all;

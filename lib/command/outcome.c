@@ -185,13 +185,13 @@ static void set_seen_peak(const struct findings *f, struct rt_outcome *out)
 	const struct rt_metrics *m = &f->metrics;
 	const struct rti_footprint *parts = &f->facts.footprint_parts;
 
+	out->peak_needed_bytes = m->peak_needed_bytes;
+	out->peak_needed_low_bytes = m->peak_needed_low_bytes;
 	if (!((m->partial | m->estimated) & RT_HAS_PEAK_FOOTPRINT))
 		return;
 	out->peak_tree_kind = RT_PEAK_FOOTPRINT;
 	out->peak_tree_bytes = m->peak_footprint_bytes;
 	out->peak_tree_low_bytes = m->peak_footprint_low_bytes;
-	out->peak_needed_bytes = m->peak_needed_bytes;
-	out->peak_needed_low_bytes = m->peak_needed_low_bytes;
 	out->footprint_anon_bytes = parts->anon;
 	out->footprint_shmem_bytes = parts->shmem;
 	out->footprint_file_bytes = parts->file;

@@ -8,6 +8,8 @@
 #include "tree/state/state.h"
 #include "tree/tree.h"
 
+#define OF_PEAKS (RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED)
+
 /* What members map is read from smaps, and what they share of the rest from smaps_rollup. */
 static const char *file_of_memory(const struct rti_tree *tree, uint64_t has)
 {
@@ -198,22 +200,24 @@ static void explain_state(const struct rti_tree *tree, const struct rt_metrics *
 		out->cause = RTI_CAUSE_PSS_UNWANTED;
 	} else if (has & (RT_HAS_FOOTPRINT | RT_HAS_NEEDED)) {
 		out->cause = RTI_CAUSE_PAGES_SHARED;
-	} else if (has == RT_HAS_PEAK_FOOTPRINT && last->estimated & has) {
+	} else if (has & OF_PEAKS && last->estimated & has) {
 		out->cause = RTI_CAUSE_PAGES_SHARED;
-	} else if (has == RT_HAS_PEAK_FOOTPRINT) {
+	} else if (has & OF_PEAKS) {
 		out->cause = RTI_CAUSE_BETWEEN_SAMPLES;
 	}
 }
 
-/* The peak of the tree is estimated for as long as PSS is, and not known before RSS is. Returns the
- * domain that stands in its way, or has. */
+/* A peak of the tree is estimated for as long as its figure is, and not known before RSS is.
+ * Returns the domain that stands in its way, or has. */
 static uint64_t obstacle_of(uint64_t met, const struct rt_metrics *last, uint64_t has)
 {
-	if (has != RT_HAS_PEAK_FOOTPRINT || last->partial & has)
+	uint64_t source = has == RT_HAS_PEAK_NEEDED ? RT_HAS_NEEDED : RT_HAS_FOOTPRINT;
+
+	if (!(has & OF_PEAKS) || last->partial & has)
 		return has;
 	if (met & RT_HAS_RSS && !(last->estimated & has))
 		return RT_HAS_RSS;
-	return met & RT_HAS_FOOTPRINT ? RT_HAS_FOOTPRINT : has;
+	return met & source ? source : has;
 }
 
 void rti_tree_explain(const struct rti_tree *tree, const struct rt_metrics *last, uint64_t has,

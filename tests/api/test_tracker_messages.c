@@ -90,8 +90,8 @@ START_TEST(message_names_the_bits_that_no_tracker_measures)
 
 	opts.want = RT_HAS_CPU | RT_HAS_RATE;
 	check_new(getpid(), opts, -EINVAL, "rt_opts.want has RT_HAS_RATE, which no tracker");
-	opts.want = RT_HAS_PROCESSES_PEAK | UINT64_C(1) << 58;
-	check_new(0, opts, -EINVAL, "RT_HAS_PROCESSES_PEAK, bit 58, which no tracker");
+	opts.want = RT_HAS_PROCESSES_PEAK | UINT64_C(1) << 61;
+	check_new(0, opts, -EINVAL, "RT_HAS_PROCESSES_PEAK, bit 61, which no tracker");
 }
 END_TEST
 

@@ -67,6 +67,9 @@ static void note_peaks(struct follow *f)
 		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_FOOTPRINT);
 		f->peak_tree_bytes = m->peak_tree_bytes;
 		f->peak_tree_low_bytes = m->peak_footprint_low_bytes;
+	}
+	if (is_known(marks, RT_HAS_PEAK_NEEDED)) {
+		f->peak_marks = marks_replaced(f->peak_marks, marks, RT_HAS_PEAK_NEEDED);
 		f->peak_needed_bytes = m->peak_needed_bytes;
 	}
 	if (is_known(marks, RT_HAS_CGROUP_MEMORY) &&

@@ -38,7 +38,7 @@ struct follow {
 	struct history cores, memory;
 	/* The peaks of the last sample that had any: a later one may lack them, e.g. of a cgroup
 	 * that is empty or gone. */
-	struct marks peak_marks; /* of RT_HAS_PEAK_FOOTPRINT and RT_HAS_PEAK_RSS */
+	struct marks peak_marks; /* of RT_HAS_PEAK_FOOTPRINT, _NEEDED and _RSS */
 	uint64_t peak_tree_bytes, peak_tree_low_bytes, peak_needed_bytes, peak_rss_bytes;
 	struct rt_metrics largest; /* the sample with the largest footprint */
 	/* Largest cores_used that is no estimate, and whether all intervals were complete. */

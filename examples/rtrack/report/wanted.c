@@ -30,7 +30,8 @@ static uint64_t domains_of_summary(uint32_t kind)
  * its columns alone. */
 static uint64_t with_sources(uint64_t want)
 {
-	if (want & (RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED | RT_HAS_PEAK_FOOTPRINT))
+	if (want & (RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED | RT_HAS_PEAK_FOOTPRINT |
+	            RT_HAS_PEAK_NEEDED))
 		want |= RT_HAS_RSS | RT_HAS_PEAK_RSS;
 	return want;
 }

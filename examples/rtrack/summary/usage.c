@@ -182,7 +182,7 @@ void usage_of_command(struct usage *u, const struct rt_outcome *outcome, const s
  * first sample lacked. E.g.: a cgroup was empty at first, or is at the end. */
 static void set_peaks(struct usage *u, const struct follow *f)
 {
-	const uint64_t peaks = RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_RSS;
+	const uint64_t peaks = RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED | RT_HAS_PEAK_RSS;
 	uint64_t lacking = peaks & ~(f->base.valid & f->now.valid);
 
 	u->marks = marks_replaced(u->marks, f->peak_marks, peaks);
@@ -190,12 +190,12 @@ static void set_peaks(struct usage *u, const struct follow *f)
 	u->marks.valid &= ~lacking;
 	u->peak_rss_bytes = f->peak_rss_bytes;
 	u->peak_tree_high_bytes = UINT64_MAX;
+	u->peak_needed_bytes = f->peak_needed_bytes;
 	if (!is_known(u->marks, RT_HAS_PEAK_FOOTPRINT))
 		return;
 	u->peak_tree_kind = RT_PEAK_FOOTPRINT;
 	u->peak_tree_bytes = f->peak_tree_bytes;
 	u->peak_tree_low_bytes = f->peak_tree_low_bytes;
-	u->peak_needed_bytes = f->peak_needed_bytes;
 	u->footprint_anon_bytes = f->largest.footprint_anon_bytes;
 	u->footprint_shmem_bytes = f->largest.footprint_shmem_bytes;
 	u->footprint_file_bytes = f->largest.footprint_file_bytes;

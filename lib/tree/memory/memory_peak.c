@@ -222,6 +222,13 @@ static void set_peak(const struct rti_peak *peak, uint64_t *bytes, uint64_t *low
 	*high = rti_max(rti_max(peak->bounds.high, peak->suspected_high), *bytes);
 }
 
+void rti_peak_note(const struct rti_peak *peak, uint64_t has, uint64_t *partial,
+                   uint64_t *estimated)
+{
+	if (peak->bounds.bytes > 0)
+		*(peak->is_exact ? partial : estimated) |= has;
+}
+
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 {
 	struct rti_peak_state *peaks = &tree->peaks;
@@ -229,17 +236,19 @@ void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out)
 	take_moment(tree);
 	out->peak_tree_rss_bytes = peaks->rss_bytes;
 	out->peak_tree_pss_bytes = peaks->pss_bytes;
-	if (!(tree->want & RT_HAS_PEAK_FOOTPRINT) || peaks->rss_bytes == 0)
+	if (peaks->rss_bytes == 0)
 		return;
-	set_peak(&peaks->all, &out->peak_footprint_bytes, &out->peak_footprint_low_bytes,
-	         &out->peak_footprint_high_bytes);
-	set_peak(&peaks->needed, &out->peak_needed_bytes, &out->peak_needed_low_bytes,
-	         &out->peak_needed_high_bytes);
-	out->peak_tree_bytes = out->peak_footprint_bytes;
-	if (peaks->all.is_exact)
-		out->partial |= RT_HAS_PEAK_FOOTPRINT;
-	else
-		out->estimated |= RT_HAS_PEAK_FOOTPRINT;
+	if (tree->want & RT_HAS_PEAK_FOOTPRINT) {
+		set_peak(&peaks->all, &out->peak_footprint_bytes, &out->peak_footprint_low_bytes,
+		         &out->peak_footprint_high_bytes);
+		out->peak_tree_bytes = out->peak_footprint_bytes;
+		rti_peak_note(&peaks->all, RT_HAS_PEAK_FOOTPRINT, &out->partial, &out->estimated);
+	}
+	if (tree->want & RT_HAS_PEAK_NEEDED) {
+		set_peak(&peaks->needed, &out->peak_needed_bytes, &out->peak_needed_low_bytes,
+		         &out->peak_needed_high_bytes);
+		rti_peak_note(&peaks->needed, RT_HAS_PEAK_NEEDED, &out->partial, &out->estimated);
+	}
 }
 
 /* Whether the last poll will do for a member that has not run since. */

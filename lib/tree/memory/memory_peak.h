@@ -8,6 +8,10 @@
 /* Take a sample into the peaks, and fill them in. */
 void rti_memory_peak_update(struct rti_tree *tree, struct rt_metrics *out);
 
+/* Mark a peak that was seen: a lower bound, or an estimate. */
+void rti_peak_note(const struct rti_peak *peak, uint64_t has, uint64_t *partial,
+                   uint64_t *estimated);
+
 /* Whether RSS of a member counts each page once, by all that is known. Then the footprint has been
  * as large as the largest peak of a member. That is no bound: what was not read may be mapped
  * several times. */

@@ -88,14 +88,14 @@ static void fill_in(const struct rti_tree *tree, const struct rti_peak_mark *mar
 		.partial = RT_HAS_PROCESSES_PEAK | (mark->rss_bytes ? RT_HAS_PEAK_RSS : 0),
 	};
 	memcpy(out->label, mark->label, sizeof(out->label));
-	if (!(tree->want & RT_HAS_PEAK_FOOTPRINT) || mark->all.bounds.bytes == 0)
-		return;
-	out->peak_footprint_bytes = mark->all.bounds.bytes;
-	out->peak_needed_bytes = mark->needed.bounds.bytes;
-	if (mark->all.is_exact)
-		out->partial |= RT_HAS_PEAK_FOOTPRINT;
-	else
-		out->estimated |= RT_HAS_PEAK_FOOTPRINT;
+	if (tree->want & RT_HAS_PEAK_FOOTPRINT) {
+		out->peak_footprint_bytes = mark->all.bounds.bytes;
+		rti_peak_note(&mark->all, RT_HAS_PEAK_FOOTPRINT, &out->partial, &out->estimated);
+	}
+	if (tree->want & RT_HAS_PEAK_NEEDED) {
+		out->peak_needed_bytes = mark->needed.bounds.bytes;
+		rti_peak_note(&mark->needed, RT_HAS_PEAK_NEEDED, &out->partial, &out->estimated);
+	}
 }
 
 int rti_peak_mark_get(struct rti_tree *tree, uint64_t id, struct rt_peaks *out)

@@ -31,7 +31,7 @@ static void count_ever(struct rti_obstacles *obstacles, struct rti_member *m, ui
 	if (domains & RT_HAS_RSS)
 		domains |= RT_HAS_PSS | RT_HAS_FOOTPRINT | RT_HAS_NEEDED;
 	if (domains & RT_HAS_FOOTPRINT)
-		domains |= RT_HAS_PEAK_FOOTPRINT;
+		domains |= RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED;
 	for (uint64_t left = domains & ~m->obstacle.met; left; left &= left - 1)
 		obstacles->members_ever[rti_status_bit(left)]++;
 	m->obstacle.met |= domains;

@@ -26,7 +26,7 @@ static struct {
 	bool is_io_whole;
 	bool is_populated;
 	bool is_cpu_short;
-	uint64_t unseen_peak; /* RT_HAS_PEAK_FOOTPRINT: no sample saw any memory */
+	uint64_t unseen_peak; /* peaks of the tree: no sample saw any memory */
 	bool is_repeated;     /* a process maps pages several times */
 	bool is_counted;      /* by BPF programs */
 	unsigned outgrown;    /* so many accounts of the supervisor lack something */
@@ -61,7 +61,7 @@ int __wrap_rti_tracker_sample(struct rt_tracker *t, struct rt_metrics *out, size
 	int err = __real_rti_tracker_sample(t, out, out_size);
 
 	out->valid |= RT_HAS_CPU | RT_HAS_PEAK_RSS;
-	out->partial = (out->partial | RT_HAS_PEAK_FOOTPRINT) & ~out->valid;
+	out->partial = (out->partial | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED) & ~out->valid;
 	out->valid &= ~says.lacking;
 	out->estimated = says.estimated;
 	out->partial &= ~(says.estimated | says.unseen_peak);
@@ -259,7 +259,7 @@ START_TEST(peak_that_no_sample_saw_is_that_of_the_largest_process)
 	struct rt_outcome outcome;
 	bool is_raised = unseen_cases[_i].kind == RT_PEAK_FOOTPRINT;
 
-	says.unseen_peak = RT_HAS_PEAK_FOOTPRINT;
+	says.unseen_peak = RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED;
 	says.peak_rss_bytes = unseen_cases[_i].rss * MIB;
 	says.is_repeated = unseen_cases[_i].is_repeated;
 	says.lacking = unseen_cases[_i].rss ? 0 : RT_HAS_PEAK_RSS;
@@ -270,6 +270,7 @@ START_TEST(peak_that_no_sample_saw_is_that_of_the_largest_process)
 	ck_assert_uint_eq(outcome.peak_tree_kind, unseen_cases[_i].kind);
 	ck_assert_int_eq((outcome.partial & RT_HAS_PEAK_FOOTPRINT) != 0, is_raised);
 	ck_assert_int_eq((outcome.estimated & RT_HAS_PEAK_FOOTPRINT) != 0, !is_raised);
+	ck_assert(!RT_IS_KNOWN(&outcome, RT_HAS_PEAK_NEEDED));
 }
 END_TEST
 

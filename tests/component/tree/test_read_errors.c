@@ -20,7 +20,7 @@ START_TEST(one_member_with_unreadable_files_makes_sums_partial)
 
 	ck_assert_uint_eq(m.valid & RT_HAS_IO, 0);
 	ck_assert_uint_eq(m.partial, RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_PEAK_FOOTPRINT |
-	                                 RT_HAS_PROCESSES_SEEN);
+	                                 RT_HAS_PEAK_NEEDED | RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.read_bytes, 4096);
 	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 	ck_assert_uint_eq(m.members_unreadable, 1);
@@ -76,7 +76,7 @@ START_TEST(member_that_becomes_unreadable_keeps_its_counters)
 
 	ck_assert_uint_eq(m.read_bytes, 5120);
 	ck_assert_uint_eq(m.partial, RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_PEAK_FOOTPRINT |
-	                                 RT_HAS_PROCESSES_SEEN);
+	                                 RT_HAS_PEAK_NEEDED | RT_HAS_PROCESSES_SEEN);
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_TEST(file_that_cannot_be_parsed_reports_ebadmsg)
 
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_IO), -EBADMSG);
 	ck_assert_uint_eq(m.partial, RT_HAS_IO | RT_HAS_IO_CALLS | RT_HAS_PEAK_FOOTPRINT |
-	                                 RT_HAS_PROCESSES_SEEN);
+	                                 RT_HAS_PEAK_NEEDED | RT_HAS_PROCESSES_SEEN);
 }
 END_TEST
 
@@ -114,7 +114,8 @@ START_TEST(sample_with_one_free_descriptor_reads_all_files)
 	faults_limit_files(0);
 	m = take_sample();
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
-	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_FOOTPRINT | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial,
+	                  RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED | RT_HAS_PROCESSES_SEEN);
 }
 END_TEST
 

@@ -31,7 +31,7 @@ START_TEST(tree_of_three_processes_yields_sums)
 	ck_assert_uint_eq(m.minor_faults, 125);
 	ck_assert_uint_eq(m.voluntary_switches, 10);
 	ck_assert_uint_eq(m.partial,
-	                  RT_HAS_PEAK_FOOTPRINT |
+	                  RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED |
 	                      RT_HAS_PROCESSES_SEEN); /* it may have been higher before */
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
 	ck_assert_int_eq((int)m.rusage.ru_oublock, 5);
@@ -265,8 +265,8 @@ START_TEST(zombie_has_no_memory_and_keeps_its_other_figures)
 	ck_assert_uint_eq(m.pss_bytes, 9 * 1024);
 	ck_assert_uint_eq(m.peak_rss_bytes, 100 * 1024);
 	ck_assert_uint_eq(m.valid | m.partial, get_wanted(fix.tracker));
-	ck_assert_uint_eq(m.partial,
-	                  RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED |
+	                                 RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.cpu_user_ns, 1026 * TICK_NS);
 }
 END_TEST
@@ -333,7 +333,8 @@ START_TEST(kernel_thread_has_no_memory_figures)
 	m = take_sample();
 
 	ck_assert_uint_eq((m.valid | m.partial | m.estimated) &
-	                      (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT),
+	                      (RT_HAS_RSS | RT_HAS_PSS | RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT |
+	                       RT_HAS_PEAK_NEEDED),
 	                  0);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_RSS), -EOPNOTSUPP);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_PSS), -EOPNOTSUPP);
@@ -354,7 +355,8 @@ START_TEST(process_with_exited_threads_has_partial_switches)
 
 	m = take_sample();
 
-	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PROCESSES_SEEN);
+	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED |
+	                                 RT_HAS_PROCESSES_SEEN);
 	ck_assert_uint_eq(m.voluntary_switches, 9);
 }
 END_TEST

@@ -178,6 +178,8 @@ static const struct {
 	{ RT_HAS_NEEDED, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
 	{ RT_HAS_PEAK_FOOTPRINT, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
 	{ RT_HAS_PEAK_FOOTPRINT, NOTHING, RTI_CAUSE_BETWEEN_SAMPLES, -ENODATA },
+	{ RT_HAS_PEAK_NEEDED, ESTIMATED, RTI_CAUSE_PAGES_SHARED, -ENODATA },
+	{ RT_HAS_PEAK_NEEDED, NOTHING, RTI_CAUSE_BETWEEN_SAMPLES, -ENODATA },
 };
 
 static void set_skipped(int error, bool is_new)
@@ -271,6 +273,10 @@ START_TEST(peak_of_the_tree_has_the_cause_of_what_it_lacks)
 	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).error, -ENODATA);
 	note(RT_HAS_FOOTPRINT, -EBUSY, PID, 1);
 	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).cause, RTI_CAUSE_MEMORY_CHANGED);
+	last.estimated = RT_HAS_PEAK_NEEDED;
+	ck_assert_int_eq(explain(RT_HAS_PEAK_NEEDED).cause, RTI_CAUSE_PAGES_SHARED);
+	note(RT_HAS_NEEDED, -EBUSY, PID, 1);
+	ck_assert_int_eq(explain(RT_HAS_PEAK_NEEDED).cause, RTI_CAUSE_MEMORY_CHANGED);
 	last.estimated = 0;
 	last.partial = RT_HAS_PEAK_FOOTPRINT;
 	ck_assert_int_eq(explain(RT_HAS_PEAK_FOOTPRINT).cause, RTI_CAUSE_BETWEEN_SAMPLES);

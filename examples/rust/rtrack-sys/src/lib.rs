@@ -60,6 +60,7 @@ pub const RT_HAS_OPEN_FDS: u64 = 1 << 50;
 pub const RT_HAS_FOOTPRINT: u64 = 1 << 55;
 pub const RT_HAS_NEEDED: u64 = 1 << 56;
 pub const RT_HAS_TREE_SWAP: u64 = 1 << 57;
+pub const RT_HAS_PEAK_NEEDED: u64 = 1 << 58;
 pub const RT_RUSAGE_SELF: i32 = 0;
 pub const RT_RUSAGE_CHILDREN: i32 = -1;
 pub const RT_RUSAGE_THREAD: i32 = 1;

@@ -48,7 +48,7 @@ START_TEST(child_reaped_between_samples_is_counted_once)
 	ck_assert_uint_eq(m.reasons, 0);
 	/* No account holds the switches and the peak that it had after the last read. */
 	ck_assert_uint_eq(m.partial, RT_HAS_CTXSW | RT_HAS_PEAK_RSS | RT_HAS_PEAK_FOOTPRINT |
-	                                 RT_HAS_PROCESSES_SEEN);
+	                                 RT_HAS_PEAK_NEEDED | RT_HAS_PROCESSES_SEEN);
 	ck_assert_int_eq(rt_tracker_status(fix.tracker, RT_HAS_CTXSW), -ENODATA);
 }
 END_TEST

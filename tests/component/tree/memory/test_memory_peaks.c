@@ -92,6 +92,8 @@ START_TEST(estimated_peak_below_that_of_a_member_gives_way_to_it)
 	m = sample_pool_after(SECOND);
 	ck_assert_uint_eq(m.peak_footprint_bytes, pages_to_bytes(5000));
 	ck_assert_uint_ne(m.partial & RT_HAS_PEAK_FOOTPRINT, 0);
+	/* The kernel has no peak of what is needed. */
+	ck_assert_uint_ne(m.estimated & RT_HAS_PEAK_NEEDED, 0);
 }
 END_TEST
 

@@ -27,8 +27,8 @@ static void ck_since(uint64_t id, uint64_t anon, uint64_t files)
 	ck_assert_uint_eq(peaks.peak_footprint_bytes, pages_to_bytes(anon + files));
 	ck_assert_uint_eq(peaks.peak_needed_bytes, pages_to_bytes(anon));
 	ck_assert_uint_eq(peaks.peak_rss_bytes, pages_to_bytes(anon + files));
-	ck_assert_uint_eq(peaks.partial,
-	                  RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_RSS | RT_HAS_PROCESSES_PEAK);
+	ck_assert_uint_eq(peaks.partial, RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED |
+	                                     RT_HAS_PEAK_RSS | RT_HAS_PROCESSES_PEAK);
 	ck_assert_uint_eq(peaks.valid | peaks.estimated, 0);
 	ck_assert_uint_eq(peaks.processes_peak, 1);
 }

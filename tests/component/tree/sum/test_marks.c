@@ -76,7 +76,7 @@ START_TEST(ended_command_is_complete_by_the_account_of_its_supervisor)
 
 	m = sample_ended();
 
-	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_FOOTPRINT);
+	ck_assert_uint_eq(m.partial, RT_HAS_PEAK_FOOTPRINT | RT_HAS_PEAK_NEEDED);
 	ck_assert_uint_eq(m.reasons, 0);
 }
 END_TEST
