@@ -1363,7 +1363,7 @@ class CgroupTracker(Tracker):
         pss_share: int = 0,
         pss_hold_us: int = 0,
     ) -> None:
-        flags = _flags(True, False, memory_reads, pss_reads)
+        flags = _flags(True, None, memory_reads, pss_reads)
         opts = _options(flags, root, want, max_fds, pss_share, pss_hold_us)
         self.name = os.fsencode(name)
         if b"\0" in self.name:
