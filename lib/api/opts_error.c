@@ -154,7 +154,7 @@ static bool are_options_wrong(const struct rt_opts *opts, uint32_t kind, int err
 	         opts->reserved_2 || opts->want & ~rti_known_domains()));
 }
 
-static bool has_bad_pid(const struct rti_subject *subject)
+bool rti_subject_has_bad_pid(const struct rti_subject *subject)
 {
 	for (size_t i = 0; i < subject->count; i++)
 		if (subject->pids[i] <= 0)
@@ -174,7 +174,7 @@ void rti_opts_error_describe(const struct rt_opts *opts, const struct rti_subjec
 		rti_say(&text, RTI_CAUSE_CGROUP_UNNAMED, err, NULL);
 	else if (rti_say(&text, RTI_CAUSE_TRACKER, err, NULL))
 		return;
-	else if (err == -EINVAL && has_bad_pid(subject))
+	else if (err == -EINVAL && rti_subject_has_bad_pid(subject))
 		rti_say(&text, RTI_CAUSE_TRACKER_PID, err, NULL);
 	else if (are_options_wrong(opts, subject->kind, err))
 		rti_opts_error_add(&text, opts, subject->kind, err);

@@ -3,6 +3,8 @@
 #ifndef RTI_OPTS_ERROR_H
 #define RTI_OPTS_ERROR_H
 
+#include <stdbool.h>
+
 #include <rtrack/rtrack.h>
 
 #include "os/procfs.h"
@@ -20,6 +22,9 @@ struct rti_subject {
 	size_t count;        /* of them */
 	const char *name;    /* RT_KIND_CGROUP; else NULL */
 };
+
+/* Whether a tree is to be followed by no pid, or by a number that is none. */
+bool rti_subject_has_bad_pid(const struct rti_subject *subject);
 
 /* Write a sentence about any error of a constructor of trackers to opts->message, cut to fit.
  * Nothing if the caller wants no message. Reads files again, since the cost of a failure does not

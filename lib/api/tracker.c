@@ -213,16 +213,6 @@ static int new_tracker(struct rt_tracker **out, const struct rti_subject *subjec
 	return err;
 }
 
-static int check_pids(const struct rti_subject *subject, const struct rt_opts *known)
-{
-	if (subject->count > 1 && known->flags & RT_OPT_SESSION)
-		return -EINVAL;
-	for (size_t i = 0; i < subject->count; i++)
-		if (subject->pids[i] <= 0)
-			return -EINVAL;
-	return subject->count > 0 ? 0 : -EINVAL;
-}
-
 /* Check all arguments first. */
 static int make_tracker(struct rt_tracker **out, const struct rti_subject *subject,
                         const struct rt_opts *opts, const struct rti_procfs_ops *ops)
@@ -235,8 +225,9 @@ static int make_tracker(struct rt_tracker **out, const struct rti_subject *subje
 	if (!out || (subject->kind == RT_KIND_CGROUP && !subject->name) ||
 	    (subject->count > 0 && !subject->pids))
 		err = -EFAULT;
-	if (err == 0 && subject->kind == RT_KIND_PID)
-		err = check_pids(subject, &known);
+	if (err == 0 && (rti_subject_has_bad_pid(subject) ||
+	                 (subject->count > 1 && known.flags & RT_OPT_SESSION)))
+		err = -EINVAL;
 	if (err == 0)
 		err = new_tracker(out, subject, &known, ops);
 	if (err < 0)
